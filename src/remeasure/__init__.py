@@ -1,0 +1,1 @@
+"""Measure again every number that a chapter on the transformer block prints."""

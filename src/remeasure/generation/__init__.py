@@ -1,0 +1,1 @@
+"""Text from a trained model, one token at a time."""

@@ -1,0 +1,1 @@
+"""Pure functions of tensors: averages, attention, positions, loss. They import torch alone."""

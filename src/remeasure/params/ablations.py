@@ -1,0 +1,80 @@
+"""An ablation is data: a budget and the few keys in which it differs from `base`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from remeasure.errors import ParameterError
+from remeasure.params.model import ModelSpec
+from remeasure.params.reading import check, section
+from remeasure.params.training import Budget, TrainingSettings
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """One complete, checked description of a stage that trains."""
+
+    spec: ModelSpec
+    budget: Budget
+    """Already scaled by `training.fraction`."""
+    also_evaluated: ModelSpec | None
+    """The trained weights are evaluated once more in a model of this description, if there is one."""
+    training: TrainingSettings
+    addresses: tuple[str, ...]
+    """Where in params.yaml all of this stands."""
+
+
+def resolve(base: Mapping[str, Any], override: Mapping[str, Any], where: str) -> ModelSpec:
+    """`base` with the keys of `override` replaced, checked. Raises ParameterError."""
+    unknown = sorted(set(map(str, override)) - set(ModelSpec.model_fields))
+    if unknown:
+        known = ", ".join(ModelSpec.model_fields)
+        raise ParameterError(f"{where}.{unknown[0]}: unknown key; known are: {known}")
+    return check(ModelSpec, {**base, **override}, where)
+
+
+def ablation_plan(params: Mapping[str, Any], name: str) -> TrainingPlan:
+    """The plan of the entry `ablations.<name>`. Raises ParameterError."""
+    where = f"ablations.{name}"
+    base, entry = section(params, "base"), section(params, where)
+    for value, address in ((base, "base"), (entry, where)):
+        if not isinstance(value, Mapping):
+            raise ParameterError(f"{address}: {value!r} is no mapping of keys")
+    keys = {key: value for key, value in entry.items() if key not in ("budget", "evaluate_with")}
+    spec = resolve(base, keys, where)
+    also = entry.get("evaluate_with")
+    if also is not None and not isinstance(also, Mapping):
+        raise ParameterError(f"{where}.evaluate_with: {also!r} is no mapping of model keys")
+    also_spec = (
+        None if also is None else resolve(spec.model_dump(), also, f"{where}.evaluate_with")
+    )
+    return _plan(params, spec, entry.get("budget"), where, also_spec, ("base", where))
+
+
+def variant_plan(params: Mapping[str, Any]) -> TrainingPlan:
+    """The plan of the reader's own variant: section `model`. Raises ParameterError."""
+    model = section(params, "model")
+    if not isinstance(model, Mapping):
+        raise ParameterError(f"model: {model!r} is no mapping of keys")
+    keys = {key: value for key, value in model.items() if key != "budget"}
+    return _plan(params, check(ModelSpec, keys, "model"), model.get("budget"), "model", None, ("model",))
+
+
+def _plan(
+    params: Mapping[str, Any],
+    spec: ModelSpec,
+    budget_name: Any,
+    where: str,
+    also_evaluated: ModelSpec | None,
+    read: tuple[str, ...],
+) -> TrainingPlan:
+    budgets = section(params, "budgets")
+    if not isinstance(budget_name, str) or budget_name not in budgets:
+        raise ParameterError(
+            f"{where}.budget: {budget_name!r} is not one of {', '.join(map(str, budgets))}"
+        )
+    training = check(TrainingSettings, section(params, "training"), "training")
+    budget = check(Budget, budgets[budget_name], f"budgets.{budget_name}").at(training.fraction)
+    budget.windows(spec)
+    addresses = (*read, f"budgets.{budget_name}", "training.fraction", "training.precision")
+    return TrainingPlan(spec, budget, also_evaluated, training, addresses)

@@ -1,0 +1,1 @@
+"""Measured quantities, one a file."""
