@@ -4,7 +4,7 @@ Serves the section on the corpus."""
 from remeasure import paths
 from remeasure.commands import run_command
 from remeasure.data.bpe import train
-from remeasure.data.corpus import read_text
+from remeasure.data.text import read_text
 from remeasure.params.corpus import TokenizerSettings
 from remeasure.params.reading import check, read_params, section
 from remeasure.records.files import replacing

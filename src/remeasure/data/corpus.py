@@ -1,6 +1,5 @@
 """Fetch the pinned text from the first source that has it, whole and with the right checksum."""
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import httpx
 
+from remeasure.data.text import sha256_of
 from remeasure.errors import UserError
 from remeasure.records.files import replacing
 
@@ -57,27 +57,6 @@ def fetch(
         f"What you can do: check the network, or put a copy anywhere and run again with"
         f" {CORPUS_FILE}=/path/to/the/file set, or change corpus.sources in params.yaml."
     )
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file in hexadecimal, read in pieces."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(1024 * 1024):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-def read_text(path: Path) -> str:
-    """The text as it is, line ends untouched. Raises UserError if it is no UTF-8 or missing."""
-    try:
-        return path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise UserError(f"{path}: not found; 'dvc repro download' fetches it") from None
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}: is not UTF-8 text (byte {error.start}); convert it to UTF-8 first"
-        ) from None
 
 
 def _copy(source: str, temporary: Path, progress: Progress | None) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from remeasure.data.corpus import read_text, sha256_of
+from remeasure.data.text import read_text, sha256_of
 from remeasure.data.tokens import Tokens
 from remeasure.errors import UserError
 
