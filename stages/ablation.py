@@ -1,5 +1,8 @@
-"""Train and measure one entry of `ablations`. Reads data/tokens.npz; writes
-metrics/ablations/NAME.json and plots/ablations/NAME.csv. Serves the section its entry names."""
+"""Train and measure one entry of `ablations`.
+
+Reads data/tokens.npz; writes metrics/ablations/NAME.json and plots/ablations/NAME.csv. Serves the
+ladder, the division by sqrt(d_k), the norms, the positions, dropout and the leak.
+"""
 
 from remeasure import paths
 from remeasure.commands import one_name, recorded, run_command

@@ -1,4 +1,7 @@
-"""Fetch the corpus, pinned by its SHA-256. Writes data/corpus.txt. Serves every section that trains on text."""
+"""Fetch the corpus, pinned by its SHA-256.
+
+Writes data/corpus.txt. Serves every section that trains on text.
+"""
 
 from remeasure import paths
 from remeasure.commands import run_command

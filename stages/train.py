@@ -1,6 +1,9 @@
-"""Train the reader's variant, section `model` of params.yaml. Reads data/tokens.npz and
-data/tokenizer.json; writes metrics/train/train.json, plots/train/train.csv, models/sample.txt and
-models/model.safetensors. Serves no section: it is the reader's own experiment."""
+"""Train the reader's variant, section `model` of params.yaml.
+
+Reads data/tokens.npz and data/tokenizer.json; writes metrics/train/train.json,
+plots/train/train.csv, models/sample.txt and models/model.safetensors. Serves no section: it is the
+reader's own experiment.
+"""
 
 from remeasure import paths
 from remeasure.commands import recorded, run_command

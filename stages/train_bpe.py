@@ -1,5 +1,7 @@
-"""Train the byte-level BPE on the corpus. Reads data/corpus.txt, writes data/tokenizer.json.
-Serves the section on the corpus."""
+"""Train the byte-level BPE on the corpus.
+
+Reads data/corpus.txt, writes data/tokenizer.json. Serves the section on the corpus.
+"""
 
 from remeasure import paths
 from remeasure.commands import run_command

@@ -1,4 +1,4 @@
-"""Which source files a script depends on: the files of this project that it imports, directly or not.
+"""Which source files a script depends on: those of this project that it imports, or they import.
 
 DVC does not follow imports, so dvc.yaml lists them; a test compares the two.
 """

@@ -1,10 +1,12 @@
 """What every command does around its work: errors for people, and the record of how it ran."""
 
+import ctypes
 import errno
 import hashlib
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import time
@@ -19,6 +21,9 @@ from remeasure.errors import UserError
 from remeasure.params.reading import read_params, section
 from remeasure.records.files import write_json
 
+PR_SET_PDEATHSIG = 1
+"""Linux: the signal that a process receives when its parent dies (prctl(2))."""
+
 VERSIONS_OF = ("torch", "tokenizers", "numpy", "dvc")
 
 
@@ -28,6 +33,7 @@ def run_command(main: Callable[[list[str]], None]) -> None:
     Exit codes: that of the UserError (2 for parameters, 1 otherwise), 1 for a full disk, 130 for
     ctrl-C.
     """
+    die_with_parent()
     try:
         main(sys.argv[1:])
     except UserError as error:
@@ -42,6 +48,15 @@ def run_command(main: Callable[[list[str]], None]) -> None:
         where = error.filename or "the working folder"
         print(f"error: no space left on the disk at {where}; free some, run again", file=sys.stderr)
         sys.exit(1)
+
+
+def die_with_parent(number: signal.Signals = signal.SIGINT) -> None:
+    """Ask Linux to send this process a signal when its parent dies; elsewhere nothing happens.
+
+    A stage whose caller was killed would otherwise go on training and write over its successor.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
 
 
 def one_name(words: Sequence[str], usage: str) -> str:

@@ -33,5 +33,11 @@ def curve(family: str, name: str) -> Path:
 
 
 def provenance(family: str, name: str) -> Path:
-    """How, where and when one stage ran. In git, read by people and by the report, no DVC output."""
+    """How, where and when one stage ran. In git, for people and the report; no DVC output."""
     return Path("provenance") / family / f"{name}.json"
+
+
+def provenance_of_stage(stage: str, entry: str) -> Path:
+    """The same by the name of the stage: families are named after what they hold."""
+    families = {"ablation": "ablations", "probe": "probes", "benchmark": "benchmarks"}
+    return provenance(families.get(stage, stage), entry)

@@ -31,9 +31,7 @@ class RandomWindows:
         return window_BT1[:, :-1], window_BT1[:, 1:]
 
 
-def side_by_side(
-    ids_N: Tensor, context: int, batch_size: int
-) -> Iterator[tuple[Tensor, Tensor]]:
+def side_by_side(ids_N: Tensor, context: int, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
     """Every token but the first exactly once as a target, in order: pairs of [B, T].
 
     The last window, shorter than the others if the length is no multiple, comes alone.

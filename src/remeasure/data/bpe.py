@@ -8,7 +8,7 @@ and applies the result, but its trainer breaks ties by the smaller pair of ids; 
 
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from heapq import heapify, heappop, heappush
 from itertools import accumulate, pairwise
 
@@ -17,15 +17,12 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 N_BYTES = 256
 """Symbols in the vocabulary before the first merge: one for each value of a byte."""
 
-CHUNK_CHARACTERS = 2**18
-"""Characters split into words at a time; bounds the memory that the splitting takes."""
-
 Pair = tuple[str, str]
 """Two neighbouring symbols, each written with one character for each of its bytes."""
 
-# No word of GPT-2's split pattern runs from a letter or digit into white space, and the pattern
-# looks ahead only over white space: the text can be cut here without changing its words.
-_SAFE_CUT = re.compile(r"(?<=\w)(?=[ \n])")
+# A piece ends before a space or newline that follows no white space. No word of GPT-2's pattern
+# goes on there, and the pattern looks ahead only over white space: cutting changes no word.
+_PIECE = re.compile(r"(?s:.+?)(?:(?<=\S)(?=[ \n])|\Z)")
 
 
 def train(text: str, vocab_size: int) -> Tokenizer:
@@ -45,7 +42,7 @@ def train(text: str, vocab_size: int) -> Tokenizer:
     encoded gives back any text.
 
     Time grows with the length of the words that a merge changes, so a text without white space
-    or punctuation is slow. Memory grows with the number of different words.
+    or punctuation is slow. Memory, beside the text, grows with the number of different words.
 
     Raises ValueError if `vocab_size` is below 256 or the text holds lone surrogates, which have no
     UTF-8 form.
@@ -55,7 +52,7 @@ def train(text: str, vocab_size: int) -> Tokenizer:
             f"vocab_size must be at least {N_BYTES}, one token for each value of a byte;"
             f" got {vocab_size}"
         )
-    merges = _learn_merges(_count_words(text, CHUNK_CHARACTERS), vocab_size - N_BYTES)
+    merges = _learn_merges(_count_words(text), vocab_size - N_BYTES)
     tokens = _byte_symbols() + [left + right for left, right in merges]
     vocabulary = {token: token_id for token_id, token in enumerate(tokens)}
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
@@ -77,23 +74,18 @@ def _byte_symbols() -> list[str]:
     return [chr(byte if byte in printable else next(stand_ins)) for byte in range(N_BYTES)]
 
 
-def _count_words(text: str, chunk_characters: int) -> Counter[str]:
-    """How often each word occurs; the words come in order of first appearance."""
+def _count_words(text: str) -> Counter[str]:
+    """How often each word occurs; the words come in order of first appearance.
+
+    The library is slow on a long text, so it splits each different piece of the text only once.
+    """
+    piece_counts = Counter(match.group() for match in _PIECE.finditer(text))
     splitter = _splitter()
-    counts: Counter[str] = Counter()
-    for chunk in _chunks(text, chunk_characters):
-        counts.update(word for word, _ in splitter.pre_tokenize_str(chunk))
-    return counts
-
-
-def _chunks(text: str, chunk_characters: int) -> Iterator[str]:
-    """The text in pieces of at least this many characters, cut only where no word is cut."""
-    start = 0
-    while start < len(text):
-        cut = _SAFE_CUT.search(text, start + chunk_characters)
-        end = cut.start() if cut else len(text)
-        yield text[start:end]
-        start = end
+    word_counts: Counter[str] = Counter()
+    for piece, piece_count in piece_counts.items():
+        for word, _ in splitter.pre_tokenize_str(piece):
+            word_counts[word] += piece_count
+    return word_counts
 
 
 def _learn_merges(word_counts: Mapping[str, int], n_merges: int) -> list[Pair]:

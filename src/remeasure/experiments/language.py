@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from remeasure.data.tokens import Tokens
 from remeasure.errors import UserError
@@ -148,9 +147,7 @@ def _final(
         found[f"by_window.{window}"] = perplexity(mean_loss(model, held_out_N, window))
     if plan.also_evaluated is not None:
         other = _with_weights_of(model, plan.also_evaluated, tokens.vocab_size).to(device)
-        found["evaluated_otherwise.perplexity"] = perplexity(
-            mean_loss(other, held_out_N, context)
-        )
+        found["evaluated_otherwise.perplexity"] = perplexity(mean_loss(other, held_out_N, context))
     return found
 
 

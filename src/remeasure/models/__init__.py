@@ -1,1 +1,1 @@
-"""The parts of a language model as modules, and `build.py`, the one place that chooses among them."""
+"""The parts of a language model as modules; `build.py` alone chooses among them."""

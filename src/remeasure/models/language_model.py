@@ -30,7 +30,7 @@ class LanguageModel(nn.Module):
         self.final_norm, self.output = final_norm, output
 
     def embed(self, ids_BT: Tensor, first_position: int = 0) -> Tensor:
-        """Token embedding with positions and dropout: [B, T, D], the start of the residual stream."""
+        """The start of the residual stream, [B, T, D]: tokens with positions and dropout."""
         return self.dropout(self.positions(self.embedding(ids_BT), first_position))
 
     def features(self, ids_BT: Tensor, cache: ModelCache | None = None) -> Tensor:

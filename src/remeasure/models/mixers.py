@@ -58,7 +58,7 @@ class SelfAttention(nn.Module):
         self.n_heads, self.head_width = n_heads, head_width
         self.scale, self.causal, self.positions = scale, causal, positions
         self.dropout = dropout
-        # One matrix for query, key and value: the same numbers, one multiplication instead of three.
+        # One matrix for query, key and value: the same numbers by one multiplication, not three.
         self.query_key_value = nn.Linear(d_model, 3 * n_heads * head_width, bias=qkv_bias)
         self.output: nn.Module = (
             nn.Linear(n_heads * head_width, d_model) if output_projection else nn.Identity()

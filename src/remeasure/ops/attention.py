@@ -11,9 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 
-def forbidden(
-    n_queries: int, n_keys: int, *, device: torch.device | None = None
-) -> Tensor:
+def forbidden(n_queries: int, n_keys: int, *, device: torch.device | None = None) -> Tensor:
     """True where a query may not look, [T, S]: at keys that come after it (the causal mask)."""
     ones_TS = torch.ones(n_queries, n_keys, dtype=torch.bool, device=device)
     return ones_TS.triu(n_keys - n_queries + 1)

@@ -26,7 +26,8 @@ def linear_cross_entropy(
     Equal to `F.cross_entropy(F.linear(x, W, b), target)`; differentiable once in x, W and b.
     Raises IndexError if a target is no row of W.
     """
-    return _LinearCrossEntropy.apply(x_ND, weight_VD, bias_V, target_N)
+    loss: Tensor = _LinearCrossEntropy.apply(x_ND, weight_VD, bias_V, target_N)  # type: ignore[no-untyped-call]
+    return loss
 
 
 def summed_cross_entropy(
@@ -67,9 +68,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
             total += (sum_R1.log() + peak_R1 - picked_R1).sum(dtype=torch.float64)
             # The gradient of the mean with respect to the logits: (softmax - one-hot) / N.
             grad_logits_RV = exp_RV.div_(sum_R1 * n_rows)
-            grad_logits_RV.scatter_add_(
-                1, target_R1, torch.full_like(picked_R1, -1 / n_rows)
-            )
+            grad_logits_RV.scatter_add_(1, target_R1, torch.full_like(picked_R1, -1 / n_rows))
             torch.mm(grad_logits_RV, weight_VD, out=grad_x_ND[rows])
             grad_weight_VD.addmm_(grad_logits_RV.T, x_RD)
             if grad_bias_V is not None:

@@ -18,7 +18,7 @@ class TrainingPlan:
     budget: Budget
     """Already scaled by `training.fraction`."""
     also_evaluated: ModelSpec | None
-    """The trained weights are evaluated once more in a model of this description, if there is one."""
+    """If there is one, the trained weights are evaluated once more in a model so described."""
     training: TrainingSettings
     addresses: tuple[str, ...]
     """Where in params.yaml all of this stands."""
@@ -45,9 +45,7 @@ def ablation_plan(params: Mapping[str, Any], name: str) -> TrainingPlan:
     also = entry.get("evaluate_with")
     if also is not None and not isinstance(also, Mapping):
         raise ParameterError(f"{where}.evaluate_with: {also!r} is no mapping of model keys")
-    also_spec = (
-        None if also is None else resolve(spec.model_dump(), also, f"{where}.evaluate_with")
-    )
+    also_spec = None if also is None else resolve(spec.model_dump(), also, f"{where}.evaluate_with")
     return _plan(params, spec, entry.get("budget"), where, also_spec, ("base", where))
 
 
@@ -57,7 +55,9 @@ def variant_plan(params: Mapping[str, Any]) -> TrainingPlan:
     if not isinstance(model, Mapping):
         raise ParameterError(f"model: {model!r} is no mapping of keys")
     keys = {key: value for key, value in model.items() if key != "budget"}
-    return _plan(params, check(ModelSpec, keys, "model"), model.get("budget"), "model", None, ("model",))
+    return _plan(
+        params, check(ModelSpec, keys, "model"), model.get("budget"), "model", None, ("model",)
+    )
 
 
 def _plan(

@@ -1,4 +1,4 @@
-"""What a language model may be made of. An ablation is such a description, never a branch in code."""
+"""What a language model may be made of: an ablation is such a description, no branch in code."""
 
 from typing import Annotated, Literal
 
@@ -39,7 +39,7 @@ class ModelSpec(Settings):
 
     @property
     def head_width(self) -> int:
-        """Width of one head, d_k: the width shared out among the heads unless `d_head` says other."""
+        """Width of one head, d_k: the heads share out d_model unless `d_head` says other."""
         return self.d_head if self.d_head is not None else self.d_model // self.n_heads
 
     @property

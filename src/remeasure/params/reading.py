@@ -64,7 +64,7 @@ def section(params: Mapping[str, Any], address: str) -> Any:
 
 
 def check(kind: type[AnySettings], value: Any, where: str) -> AnySettings:
-    """`value` as a checked `kind`. Raises ParameterError naming the key, the value, what is allowed."""
+    """`value` as a checked `kind`. Raises ParameterError naming key, value and what is allowed."""
     if not isinstance(value, Mapping):
         raise ParameterError(f"{where}: {_shown(value)} is no mapping of keys")
     try:

@@ -23,9 +23,7 @@ class Budget(Settings):
     learning_rate: Annotated[float, Field(gt=0, le=100)]
     warmup_steps: Annotated[int, Field(ge=0, le=10_000_000)]
     evaluate_every: Steps
-    evaluated_at: Annotated[
-        tuple[Annotated[int, Field(ge=1, le=65536)], ...], Field(strict=False)
-    ]
+    evaluated_at: Annotated[tuple[Annotated[int, Field(ge=1, le=65536)], ...], Field(strict=False)]
     seeds: Seeds
 
     @model_validator(mode="after")
@@ -59,7 +57,7 @@ class Budget(Settings):
 
 
 class TrainingSettings(Settings):
-    """What holds for every training. `device` says where to run, not what: no stage depends on it."""
+    """What holds for every training. `device` says where to run; no stage depends on it."""
 
     fraction: Annotated[float, Field(gt=0, le=1)]
     precision: Literal["float32", "tf32"]

@@ -9,7 +9,9 @@ from pydantic import BaseModel
 
 def settings_digest(*parts: BaseModel | dict[str, Any]) -> str:
     """Twelve hexadecimal digits that change with any value of `parts`."""
-    plain = [part.model_dump(mode="json") if isinstance(part, BaseModel) else part for part in parts]
+    plain = [
+        part.model_dump(mode="json") if isinstance(part, BaseModel) else part for part in parts
+    ]
     text = json.dumps(plain, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 

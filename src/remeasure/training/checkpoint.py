@@ -58,9 +58,7 @@ class Checkpoint:
                 return
             _put(training, tensors, notes)
         except (SafetensorError, OSError, KeyError, ValueError, RuntimeError) as error:
-            log.warning(
-                "%s cannot be used (%s); starting afresh", self._path, type(error).__name__
-            )
+            log.warning("%s cannot be used (%s); starting afresh", self._path, type(error).__name__)
 
     def keep(self, training: Training) -> None:
         """Write the state if enough time has passed since the last time."""

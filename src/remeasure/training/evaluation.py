@@ -31,10 +31,10 @@ def mean_loss(model: Trainable, ids_N: Tensor, context: int) -> float:
 
 
 def perplexity(loss: float) -> float:
-    """exp of a mean cross-entropy in nats; beyond what a float holds, the largest float."""
+    """Exponential of a mean loss in nats; beyond what a float holds, nearly the largest."""
     return math.exp(min(loss, 700.0))
 
 
 def bits_per_byte(loss: float, n_tokens: int, n_bytes: int) -> float:
-    """Mean loss in nats over `n_tokens` tokens, in bits for each of the `n_bytes` they stand for."""
+    """Mean loss in nats over `n_tokens` tokens, in bits for each of the bytes they stand for."""
     return loss * n_tokens / math.log(2) / n_bytes

@@ -91,9 +91,7 @@ def _step(training: Training, windows: RandomWindows, budget: Budget, seed: int)
 
 def _note(training: Training, batch_loss: float, budget: Budget, evaluate: Evaluate) -> None:
     step = training.step
-    evaluated = (
-        step == FIRST_STEPS or step == budget.steps or step % budget.evaluate_every == 0
-    )
+    evaluated = step == FIRST_STEPS or step == budget.steps or step % budget.evaluate_every == 0
     if evaluated or step < FIRST_STEPS:
         row = {"step": step, "batch_loss": batch_loss}
         training.rows.append({**row, **evaluate()} if evaluated else row)

@@ -23,7 +23,9 @@ def set_up(device: str, precision: str) -> torch.device:
     torch.backends.cudnn.allow_tf32 = precision == "tf32"
     _keep_freed_memory()
     if device == "cuda" and not torch.cuda.is_available():
-        raise UserError("training.device: cuda is asked for, but no CUDA device was found; use auto")
+        raise UserError(
+            "training.device: cuda is asked for, but no CUDA device was found; use auto"
+        )
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(device)

@@ -1,0 +1,231 @@
+"""`make repro`: bring every result up to date, several stages side by side.
+
+Usage: python -m remeasure.pipeline.repro [--jobs N] [TARGET ...]
+
+With one job this is `dvc repro`. With more, stale stages run side by side, each by a `dvc repro`
+of its own in one thread, in the order of the graph, the longest first; afterwards DVC finds
+nothing to do. Ctrl-C stops all of them; what was finished is kept.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from remeasure import paths
+from remeasure.commands import die_with_parent, run_command
+from remeasure.errors import UserError
+from remeasure.params.reading import read_params
+from remeasure.pipeline.check import check_all
+from remeasure.pipeline.display import Display, Running
+from remeasure.pipeline.stages import Graph, read_graph, stale
+from remeasure.progress import PROGRESS_FILE
+
+SECONDS_TO_STOP = 10.0
+LOG_LINES_SHOWN = 15
+
+
+@dataclass
+class Job:
+    """One `dvc repro` of a single stage."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    progress: Path
+    started: float = field(default_factory=time.monotonic)
+
+
+def main(words: list[str]) -> None:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(prog="python -m remeasure.pipeline.repro")
+    parser.add_argument("--jobs", type=int, default=1, help="stages side by side")
+    parser.add_argument("targets", nargs="*", help="stages or groups; all if none is named")
+    options = parser.parse_args(words)
+    if options.jobs < 1:
+        raise UserError(f"--jobs: {options.jobs} is not allowed; at least 1")
+    check_all(read_params())
+    if options.jobs == 1:
+        sys.exit(subprocess.run([*dvc(), "repro", *options.targets], check=False).returncode)
+    run_side_by_side(options.jobs, options.targets)
+
+
+def dvc() -> list[str]:
+    """DVC as installed beside this Python, so that no environment need be activated."""
+    return [sys.executable, "-m", "dvc"]
+
+
+def run_side_by_side(jobs: int, targets: list[str]) -> None:
+    """Run all stale stages, at most `jobs` at a time. Raises UserError if one failed."""
+    graph = read_graph(targets)
+    with tempfile.TemporaryDirectory(prefix="remeasure-") as folder, Display() as display:
+        runner = _Runner(graph, jobs, Path(folder), display)
+        previous = signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            runner.run()
+        finally:
+            runner.stop_all()
+            signal.signal(signal.SIGTERM, previous)
+    if runner.failed:
+        raise UserError(
+            f"{len(runner.failed)} of {len(graph.before)} stages failed: "
+            f"{', '.join(sorted(runner.failed))}; {len(runner.skipped)} that need them did not run"
+        )
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+class _Runner:
+    def __init__(self, graph: Graph, jobs: int, folder: Path, display: Display) -> None:
+        self._graph, self._jobs, self._folder, self._display = graph, jobs, folder, display
+        self._waiting = set(graph.before)
+        self._ready: list[str] = []
+        self._done: set[str] = set()
+        self._running: list[Job] = []
+        self.failed: set[str] = set()
+
+    @property
+    def skipped(self) -> set[str]:
+        """Stages that never ran because one that they need failed."""
+        return self._waiting
+
+    def run(self) -> None:
+        self._release()
+        while self._ready or self._running:
+            while self._ready and len(self._running) < self._jobs:
+                self._start(self._ready.pop(0))
+            self._display.show(
+                [_running(job) for job in self._running],
+                waiting=len(self._ready) + len(self._waiting),
+                done=len(self._done),
+                seconds_left=self._seconds_left(),
+            )
+            time.sleep(0.3)
+            ended = [job for job in self._running if job.process.poll() is not None]
+            for job in ended:
+                self._running.remove(job)
+                self._end(job)
+            if ended:
+                self._release()
+
+    def stop_all(self) -> None:
+        """Stop what still runs: politely first, then by force, the whole process group each."""
+        for job in self._running:
+            _signal(job, signal.SIGINT)
+        deadline = time.monotonic() + SECONDS_TO_STOP
+        for job in self._running:
+            try:
+                job.process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                _signal(job, signal.SIGKILL)
+                job.process.wait()
+            _signal(job, signal.SIGKILL)
+        self._running = []
+
+    def _release(self) -> None:
+        """Make every waiting stage ready whose predecessors are done; pass over the fresh ones."""
+        while True:
+            free = [name for name in self._waiting if self._graph.before[name] <= self._done]
+            if not free:
+                break
+            self._waiting -= set(free)
+            to_run = stale(free)
+            self._done |= set(free) - to_run
+            self._ready += to_run
+        self._ready.sort(key=lambda name: (-_recorded_seconds(name), name))
+
+    def _start(self, name: str) -> None:
+        log, progress = self._folder / f"{name}.log", self._folder / f"{name}.json"
+        environment = os.environ | {
+            "OMP_NUM_THREADS": "1",
+            "PYTHONUNBUFFERED": "1",
+            PROGRESS_FILE: str(progress),
+        }
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [*dvc(), "--wait-for-lock", "repro", "--single-item", name],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                start_new_session=True,
+                # DVC ignores SIGINT while its command runs.
+                preexec_fn=lambda: die_with_parent(signal.SIGTERM),
+            )
+        self._running.append(Job(name, process, log, progress))
+
+    def _end(self, job: Job) -> None:
+        seconds = time.monotonic() - job.started
+        if job.process.returncode == 0:
+            self._done.add(job.name)
+            self._display.line(f"done    {job.name} ({seconds:.0f} s)")
+            return
+        self.failed.add(job.name)
+        last = job.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        shown = "\n".join(f"        {line}" for line in last[-LOG_LINES_SHOWN:])
+        self._display.line(f"FAILED  {job.name} ({seconds:.0f} s); its last lines:\n{shown}")
+
+    def _seconds_left(self) -> float | None:
+        """Time left for everything, from recorded times; None while one of them is unknown."""
+        left = sum(_recorded_seconds(name) for name in (*self._ready, *self._waiting))
+        for job in self._running:
+            left += _left_of(job)
+        return left / self._jobs if left > 0 else None
+
+
+def _signal(job: Job, number: signal.Signals) -> None:
+    try:
+        os.killpg(job.process.pid, number)
+    except ProcessLookupError:
+        return
+
+
+def _progress(job: Job) -> dict[str, int | str]:
+    try:
+        state: dict[str, int | str] = json.loads(job.progress.read_text(encoding="utf-8"))
+    except (OSError, json.JSONDecodeError):
+        return {}
+    return state
+
+
+def _left_of(job: Job) -> float:
+    spent = time.monotonic() - job.started
+    state = _progress(job)
+    done, total = int(state.get("done", 0)), int(state.get("total", 0))
+    if done:
+        return spent / done * (total - done)
+    return max(0.0, _recorded_seconds(job.name) - spent)
+
+
+def _running(job: Job) -> Running:
+    state = _progress(job)
+    return Running(
+        job.name,
+        int(state.get("done", 0)),
+        int(state.get("total", 0)),
+        str(state.get("note", "")),
+        time.monotonic() - job.started,
+    )
+
+
+def _recorded_seconds(name: str) -> float:
+    """How long the stage took the last time, in seconds; 0 if that is not known."""
+    family, _, entry = name.partition("@")
+    path = paths.provenance_of_stage(family, entry or family)
+    try:
+        return float(json.loads(path.read_text(encoding="utf-8"))["wall_seconds"])
+    except (OSError, ValueError, KeyError):
+        return 0.0
+
+
+if __name__ == "__main__":
+    run_command(main)
