@@ -34,7 +34,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 	  -r requirements.lock 2>&1 | tee $(INSTALL_LOG) | { n=0; while read -r word name _; do \
 	    case $$word in \
 	      Collecting) n=$$((n + 1)); [ $$((n % 20)) -gt 0 ] || echo "  package $$n: $$name" ;; \
-	      Installing) echo "  installing what was fetched" ;; \
+	      Installing) [ "$$name" != collected ] || echo "  installing what was fetched" ;; \
 	    esac; done; } || { tail -n 20 $(INSTALL_LOG) >&2; exit 1; }
 	@$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation -e . \
 	  >> $(INSTALL_LOG) 2>&1 || { tail -n 20 $(INSTALL_LOG) >&2; exit 1; }
@@ -43,7 +43,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 
 .PHONY: demo
 demo: $(INSTALLED) ## Run a small copy of the whole pipeline
-	@$(BIN)/python -m remeasure.demo
+	@$(BIN)/python -m remeasure.pipeline.demo
 
 .PHONY: test
 test: $(INSTALLED) ## Check style and types, then run the tests
@@ -58,7 +58,7 @@ test: $(INSTALLED) ## Check style and types, then run the tests
 
 .PHONY: repro
 repro: $(INSTALLED) ## Bring every result up to date; JOBS=n runs n stages at a time
-	@$(BIN)/python -m remeasure.repro --jobs $(JOBS)
+	@$(BIN)/python -m remeasure.pipeline.repro --jobs $(JOBS)
 
 .PHONY: ledger
 ledger: $(INSTALLED) ## Hold the book's claims against what was measured

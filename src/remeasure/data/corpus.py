@@ -16,10 +16,10 @@ CORPUS_FILE = "CORPUS_FILE"
 
 TIMEOUT = httpx.Timeout(20.0, connect=10.0)
 ATTEMPTS = 3
+SECONDS_BEFORE_RETRY = 0.5
 SECONDS_PER_ATTEMPT = 120.0
 MAX_REDIRECTS = 5
 MAX_BYTES = 512 * 1024 * 1024
-CHUNK = 64 * 1024
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes so far and the bytes expected (None if unknown)."""
@@ -81,7 +81,7 @@ def _download(url: str, temporary: Path, progress: Progress | None) -> None:
             reason = f"{type(error).__name__}: {error}".rstrip(": ")
             if attempt == ATTEMPTS:
                 raise SourceError(f"{reason} ({ATTEMPTS} attempts)") from None
-            time.sleep(0.5 * 2**attempt)
+            time.sleep(SECONDS_BEFORE_RETRY * 2**attempt)
 
 
 def _download_once(url: str, temporary: Path, progress: Progress | None) -> None:
@@ -98,7 +98,7 @@ def _download_once(url: str, temporary: Path, progress: Progress | None) -> None
             raise SourceError("the server answered with an HTML page instead of the text")
         expected = response.headers.get("content-length")
         received = 0
-        for chunk in response.iter_bytes(CHUNK):
+        for chunk in response.iter_bytes():
             file.write(chunk)
             received += len(chunk)
             if received > MAX_BYTES:

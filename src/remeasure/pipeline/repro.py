@@ -25,6 +25,7 @@ from remeasure.errors import UserError
 from remeasure.params.reading import read_params
 from remeasure.pipeline.check import check_all
 from remeasure.pipeline.display import Display, Running
+from remeasure.pipeline.environment import dvc, environment
 from remeasure.pipeline.stages import Graph, read_graph, stale
 from remeasure.progress import PROGRESS_FILE
 
@@ -53,13 +54,9 @@ def main(words: list[str]) -> None:
         raise UserError(f"--jobs: {options.jobs} is not allowed; at least 1")
     check_all(read_params())
     if options.jobs == 1:
-        sys.exit(subprocess.run([*dvc(), "repro", *options.targets], check=False).returncode)
+        command = [*dvc(), "repro", *options.targets]
+        sys.exit(subprocess.run(command, env=environment(Path()), check=False).returncode)
     run_side_by_side(options.jobs, options.targets)
-
-
-def dvc() -> list[str]:
-    """DVC as installed beside this Python, so that no environment need be activated."""
-    return [sys.executable, "-m", "dvc"]
 
 
 def run_side_by_side(jobs: int, targets: list[str]) -> None:
@@ -145,7 +142,7 @@ class _Runner:
 
     def _start(self, name: str) -> None:
         log, progress = self._folder / f"{name}.log", self._folder / f"{name}.json"
-        environment = os.environ | {
+        variables = environment(Path()) | {
             "OMP_NUM_THREADS": "1",
             "PYTHONUNBUFFERED": "1",
             PROGRESS_FILE: str(progress),
@@ -156,7 +153,7 @@ class _Runner:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env=environment,
+                env=variables,
                 start_new_session=True,
                 # DVC ignores SIGINT while its command runs.
                 preexec_fn=lambda: die_with_parent(signal.SIGTERM),

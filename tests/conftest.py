@@ -1,0 +1,40 @@
+"""What tests share: the repository's root, its parameters, a small corpus of token ids."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from remeasure.data.tokens import Tokens
+from remeasure.params.model import ModelSpec
+from remeasure.params.reading import check, read_params
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def params() -> dict[str, Any]:
+    """The committed params.yaml."""
+    return read_params(ROOT / "params.yaml")
+
+
+@pytest.fixture(scope="session")
+def small_spec(params: dict[str, Any]) -> ModelSpec:
+    """The chapter's block made small."""
+    return check(ModelSpec, {**params["base"], "d_model": 16, "context": 12}, "small")
+
+
+@pytest.fixture(scope="session")
+def small_tokens() -> Tokens:
+    """A text with something to learn: a noisy cycle over 17 tokens."""
+    generator = torch.Generator().manual_seed(0)
+    noise_N = torch.randint(0, 3, (3000,), generator=generator)
+    ids_N = (torch.arange(3000) * 3 + noise_N) % 17
+    return Tokens(ids_N[:2700], ids_N[2700:], 17, 600, "0" * 64)
