@@ -23,14 +23,15 @@ help: ## List the targets
 .PHONY: .venv
 .venv: $(INSTALLED) ## Install the pinned packages into .venv, if they changed
 
-# pip's whole output goes to the log; what is shown is a line now and then.
+# pip's whole output goes to the log; what is shown is a line now and then. Compiling
+# every module at once takes longer than all the rest: Python compiles what it imports.
 $(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "$(PYTHON) is not Python 3.11 or newer; name one that is: make .venv PYTHON=python3.13" >&2; exit 1; }
 	@echo "Installing $$(grep -c '^[^#]' requirements.lock) pinned packages into .venv (minutes, the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@set -o pipefail; \
-	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off \
+	$(BIN)/python -m pip install --disable-pip-version-check --no-compile --progress-bar off \
 	  -r requirements.lock 2>&1 | tee $(INSTALL_LOG) | { n=0; while read -r word name _; do \
 	    case $$word in \
 	      Collecting) n=$$((n + 1)); [ $$((n % 20)) -gt 0 ] || echo "  package $$n: $$name" ;; \

@@ -78,7 +78,8 @@ def recorded(provenance: Path, reads: Sequence[Path], params: Sequence[str]) -> 
     started, clock = datetime.now(UTC), time.perf_counter()
     yield
     seconds = time.perf_counter() - clock
-    changed = sorted(key for key, value in _state(reads, params).items() if before[key] != value)
+    after = _state(reads, params)
+    changed = sorted(key for key, value in before.items() if after.get(key) != value)
     if changed:
         raise UserError(
             f"changed while this stage ran: {', '.join(changed)}; its results belong to neither"

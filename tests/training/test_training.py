@@ -61,6 +61,7 @@ def run(
         spec.context,
         budget(**changes),
         seed,
+        name="small",
         evaluate=lambda: {"held_out_loss": mean_loss(model, tokens.held_out_N, spec.context)},
         on_step=on_step,
         checkpoint=checkpoint,
@@ -163,7 +164,7 @@ def test_a_loss_that_is_not_finite_stops_with_its_place(
                 models[0].output.bias.fill_(float("inf"))
 
     models: list[LanguageModel] = []
-    with pytest.raises(UserError, match=r"training loss is nan at step 4 with seed 0"):
+    with pytest.raises(UserError, match=r"small, seed 0: the training loss is nan at step 4;"):
         run(small_spec, small_tokens, on_step=poison, built=models.append)
 
 

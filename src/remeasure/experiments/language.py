@@ -84,7 +84,7 @@ def train_and_measure(
                 checkpoints / f"{key}-{seed}.safetensors", f"{key}-{seed}"
             )
             rows = _train_seed(
-                plan, tokens, model.to(device), seed, device, progress, checkpoint or None
+                plan, tokens, model.to(device), seed, label, progress, checkpoint or None
             )
             measured[seed] = {
                 **_final(plan, tokens, model, device),
@@ -101,11 +101,12 @@ def _train_seed(
     tokens: Tokens,
     model: LanguageModel,
     seed: int,
-    device: torch.device,
+    label: str,
     progress: Progress,
     checkpoint: Checkpoint | None,
 ) -> list[dict[str, Any]]:
     context = plan.spec.context
+    device = model.output.weight.device
     held_out_N = tokens.held_out_N.to(device)
     windows = min(OBSERVED_WINDOWS, len(held_out_N) // context)
     observed_BT = held_out_N[: windows * context].view(windows, context)
@@ -123,6 +124,7 @@ def _train_seed(
         context,
         plan.budget,
         seed,
+        name=label,
         evaluate=evaluate,
         on_step=lambda step: progress.advance(latest),
         checkpoint=checkpoint,

@@ -87,6 +87,7 @@ class _Runner:
         self._waiting = set(graph.before)
         self._ready: list[str] = []
         self._done: set[str] = set()
+        self._took: list[float] = []
         self._running: list[Job] = []
         self.failed: set[str] = set()
 
@@ -164,6 +165,7 @@ class _Runner:
         seconds = time.monotonic() - job.started
         if job.process.returncode == 0:
             self._done.add(job.name)
+            self._took.append(seconds)
             self._display.line(f"done    {job.name} ({seconds:.0f} s)")
             return
         self.failed.add(job.name)
@@ -172,11 +174,17 @@ class _Runner:
         self._display.line(f"FAILED  {job.name} ({seconds:.0f} s); its last lines:\n{shown}")
 
     def _seconds_left(self) -> float | None:
-        """Time left for everything, from recorded times; None while one of them is unknown."""
-        left = sum(_recorded_seconds(name) for name in (*self._ready, *self._waiting))
-        for job in self._running:
-            left += _left_of(job)
-        return left / self._jobs if left > 0 else None
+        """Time left for everything, from recorded times; None while nothing is known.
+
+        A stage that never ran is taken to last as long as those that ended in this run.
+        """
+        to_come = [_recorded_seconds(name) for name in (*self._ready, *self._waiting)]
+        unknown = to_come.count(0.0)
+        if unknown and not self._took:
+            return None
+        typical = sum(self._took) / len(self._took) if self._took else 0.0
+        left = sum(to_come) + unknown * typical + sum(map(_left_of, self._running))
+        return left / self._jobs
 
 
 def _signal(job: Job, number: signal.Signals) -> None:

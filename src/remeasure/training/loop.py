@@ -31,6 +31,7 @@ def train(
     budget: Budget,
     seed: int,
     *,
+    name: str,
     evaluate: Evaluate,
     on_step: OnStep,
     checkpoint: Checkpoint | None = None,
@@ -41,7 +42,7 @@ def train(
     of the first 50 steps and wherever `evaluate` is called, and there what `evaluate` returns: at
     step 0, after step 50, every `budget.evaluate_every` steps and after the last. The learning rate
     climbs linearly over `budget.warmup_steps` and then stays. `train_N` lies on the model's device.
-    Raises UserError at the first loss that is not finite.
+    Raises UserError at the first loss that is not finite; it says that `name` was training.
     """
     with global_seed(seed, "dropout"):
         data_generator = generator(seed, "data")
@@ -55,7 +56,7 @@ def train(
         model.train()
         while training.step < budget.steps:
             training.step += 1
-            batch_loss = _step(training, windows, budget, seed)
+            batch_loss = _step(training, windows, budget, f"{name}, seed {seed}")
             _note(training, batch_loss, budget, evaluate)
             on_step(training.step)
             if checkpoint is not None:
@@ -72,7 +73,7 @@ def learning_rate(step: int, budget: Budget) -> float:
     return budget.learning_rate
 
 
-def _step(training: Training, windows: RandomWindows, budget: Budget, seed: int) -> float:
+def _step(training: Training, windows: RandomWindows, budget: Budget, who: str) -> float:
     for group in training.optimizer.param_groups:
         group["lr"] = learning_rate(training.step, budget)
     ids_BT, next_BT = windows.draw()
@@ -80,7 +81,7 @@ def _step(training: Training, windows: RandomWindows, budget: Budget, seed: int)
     batch_loss = loss.item()
     if not math.isfinite(batch_loss):
         raise UserError(
-            f"the training loss is {batch_loss} at step {training.step} with seed {seed};"
+            f"{who}: the training loss is {batch_loss} at step {training.step};"
             " a lower learning_rate, more warmup_steps or norm pre usually prevents that"
         )
     loss.backward()
