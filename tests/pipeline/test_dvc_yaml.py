@@ -23,13 +23,22 @@ def script(stage: dict[str, Any]) -> Path:
     return Path(stage["cmd"].split()[1])
 
 
+def dispatched(name: str, stage: dict[str, Any]) -> list[str]:
+    """Modules that a script loads by the name of the entry, from the folder in its `meta`."""
+    folder = stage.get("meta", {}).get("loads")
+    if folder is None:
+        return []
+    entries = read_yaml(ROOT / "params.yaml")[name + "s"]
+    also = stage["meta"].get("also", [])
+    return [*(f"{folder}{entry}.py" for entry in entries), *also]
+
+
 @pytest.mark.parametrize("name", stages())
 def test_dependencies_are_the_import_closure(name: str) -> None:
     stage = stages()[name]
     listed = {dep for dep in stage["deps"] if dep.startswith(("src/", "stages/"))}
-    dispatched = {dep for dep in listed if dep.startswith(stage.get("meta", {}).get("loads", "/"))}
     needed = {str(path) for path in import_closure(script(stage), ROOT)}
-    for module in dispatched:
+    for module in dispatched(name, stage):
         needed |= {str(path) for path in import_closure(Path(module), ROOT)}
     missing, extra = sorted(needed - listed), sorted(listed - needed)
     assert not missing, f"add to {name}: " + ", ".join(missing)

@@ -23,9 +23,14 @@ stages:
       deps: [work.py, first.txt]
       metrics:
       - ${key}.json: {cache: false}
+  timed:
+    cmd: python work.py timed 0.3
+    deps: [work.py, first.txt]
+    outs: [timed.txt]
+    meta: {runs_alone: true}
   last:
     cmd: python work.py last 0
-    deps: [work.py, a.json, b.json, c.json]
+    deps: [work.py, a.json, b.json, c.json, timed.txt]
     outs: [last.txt]
 """
 WORK = """
@@ -91,8 +96,11 @@ def test_everything_runs_once_in_order_and_side_by_side(toy: Path) -> None:
     assert lines[:2] == ["start first", "end first"]
     assert lines[-2:] == ["start last", "end last"]
     assert sorted(lines) == sorted(
-        f"{what} {name}" for what in ("start", "end") for name in ("first", "a", "b", "c", "last")
+        f"{what} {name}"
+        for what in ("start", "end")
+        for name in ("first", "a", "b", "c", "timed", "last")
     )
+    assert lines.index("end timed") == lines.index("start timed") + 1
     assert '"threads": "1"' in (toy / "a.json").read_text()
     assert "up to date" in dvc(toy, "status")
     assert run(toy).returncode == 0

@@ -5,8 +5,11 @@ from typing import Any
 
 from remeasure.errors import ParameterError
 from remeasure.params.ablations import ablation_plan, variant_plan
+from remeasure.params.benchmarks import AttentionCostSettings, KVCacheSettings
 from remeasure.params.corpus import CorpusSettings, SplitSettings, TokenizerSettings
+from remeasure.params.probes import probe_settings
 from remeasure.params.reading import Settings, check, section
+from remeasure.params.referent import referent_plan
 from remeasure.params.sample import SampleSettings
 from remeasure.params.training import Budget, TrainingSettings
 
@@ -17,15 +20,21 @@ SECTIONS: dict[str, type[Settings]] = {
     "training": TrainingSettings,
     "sample": SampleSettings,
 }
-OTHERS = ("budgets", "base", "model", "ablations")
+OTHERS = ("budgets", "base", "model", "ablations", "probes", "benchmarks", "referent")
+"""Sections whose entries are checked one by one."""
+
+BENCHMARKS: dict[str, type[Settings]] = {
+    "attention_cost": AttentionCostSettings,
+    "kv_cache": KVCacheSettings,
+}
 
 
 def check_all(params: Mapping[str, Any]) -> None:
     """Raises ParameterError for the first thing in params.yaml that cannot be used."""
+    known = (*SECTIONS, *OTHERS)
     for key in params:
-        if key not in (*SECTIONS, *OTHERS):
-            known = ", ".join((*SECTIONS, *OTHERS))
-            raise ParameterError(f"{key}: unknown section; known are: {known}")
+        if key not in known:
+            raise ParameterError(f"{key}: unknown section; known are: {', '.join(known)}")
     for name, settings in SECTIONS.items():
         check(settings, section(params, name), name)
     for name in mapping(params, "budgets"):
@@ -33,6 +42,19 @@ def check_all(params: Mapping[str, Any]) -> None:
     variant_plan(params)
     for name in mapping(params, "ablations"):
         ablation_plan(params, name)
+    for name in mapping(params, "probes"):
+        probe_settings(params, name)
+    for name in mapping(params, "benchmarks"):
+        _check_benchmark(params, name)
+    for name in mapping(params, "referent.runs"):
+        referent_plan(params, name)
+
+
+def _check_benchmark(params: Mapping[str, Any], name: str) -> None:
+    where = f"benchmarks.{name}"
+    if name not in BENCHMARKS:
+        raise ParameterError(f"{where}: no such benchmark; there are: {', '.join(BENCHMARKS)}")
+    check(BENCHMARKS[name], section(params, where), where)
 
 
 def mapping(params: Mapping[str, Any], name: str) -> Mapping[str, Any]:

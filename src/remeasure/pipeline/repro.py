@@ -99,8 +99,8 @@ class _Runner:
     def run(self) -> None:
         self._release()
         while self._ready or self._running:
-            while self._ready and len(self._running) < self._jobs:
-                self._start(self._ready.pop(0))
+            while (name := self._next()) is not None:
+                self._start(name)
             self._display.show(
                 [_running(job) for job in self._running],
                 waiting=len(self._ready) + len(self._waiting),
@@ -114,6 +114,19 @@ class _Runner:
                 self._end(job)
             if ended:
                 self._release()
+
+    def _next(self) -> str | None:
+        """The stage to start now, if one can be: those that run alone wait until all is quiet."""
+        if len(self._running) >= self._jobs:
+            return None
+        if any(job.name in self._graph.alone for job in self._running):
+            return None
+        together = [name for name in self._ready if name not in self._graph.alone]
+        candidates = together or ([] if self._running else self._ready)
+        if not candidates:
+            return None
+        self._ready.remove(candidates[0])
+        return candidates[0]
 
     def stop_all(self) -> None:
         """Stop what still runs: politely first, then by force, the whole process group each."""
@@ -144,7 +157,7 @@ class _Runner:
     def _start(self, name: str) -> None:
         log, progress = self._folder / f"{name}.log", self._folder / f"{name}.json"
         variables = environment(Path()) | {
-            "OMP_NUM_THREADS": "1",
+            **({} if name in self._graph.alone else {"OMP_NUM_THREADS": "1"}),
             "PYTHONUNBUFFERED": "1",
             PROGRESS_FILE: str(progress),
         }

@@ -16,9 +16,13 @@ SECONDS_FOR_LOCK = 60.0
 
 @dataclass(frozen=True)
 class Graph:
-    """Stage names, each with the names of the stages that must be done before it."""
+    """Stage names, each with the names of the stages that must be done before it.
+
+    Stages in `alone` measure time: nothing else may run beside them.
+    """
 
     before: dict[str, frozenset[str]]
+    alone: frozenset[str]
 
 
 def read_graph(targets: list[str]) -> Graph:
@@ -29,12 +33,12 @@ def read_graph(targets: list[str]) -> Graph:
     if targets:
         named = [stage for target in targets for stage in repo.stage.collect(target)]
         wanted = set(named).union(*(networkx.descendants(graph, stage) for stage in named))
-    return Graph(
-        {
-            stage.addressing: frozenset(after.addressing for after in graph.successors(stage))
-            for stage in wanted
-        }
-    )
+    before = {
+        stage.addressing: frozenset(after.addressing for after in graph.successors(stage))
+        for stage in wanted
+    }
+    alone = {stage.addressing for stage in wanted if (stage.meta or {}).get("runs_alone")}
+    return Graph(before, frozenset(alone))
 
 
 def stale(names: list[str]) -> set[str]:
