@@ -1,0 +1,1 @@
+"""The ledger: what the chapters print, held against what was measured. Never imports torch."""
