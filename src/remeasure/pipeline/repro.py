@@ -169,8 +169,7 @@ class _Runner:
                 stderr=subprocess.STDOUT,
                 env=variables,
                 start_new_session=True,
-                # DVC ignores SIGINT while its command runs.
-                preexec_fn=lambda: die_with_parent(signal.SIGTERM),
+                preexec_fn=_prepare_child,
             )
         self._running.append(Job(name, process, log, progress))
 
@@ -198,6 +197,16 @@ class _Runner:
         typical = sum(self._took) / len(self._took) if self._took else 0.0
         left = sum(to_come) + unknown * typical + sum(map(_left_of, self._running))
         return left / self._jobs
+
+
+def _prepare_child() -> None:
+    """In the child, before DVC starts: end with this runner, and listen to SIGINT in any case.
+
+    A shell's background jobs start with SIGINT ignored, and their children would inherit that.
+    SIGTERM at the runner's death, because DVC itself ignores SIGINT while its command runs.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    die_with_parent(signal.SIGTERM)
 
 
 def _signal(job: Job, number: signal.Signals) -> None:

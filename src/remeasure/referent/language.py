@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-FRAME = "the {x} did not cross the {y} because it was too {adj} , so the {ref} waited .".split()
+SENTENCE = "the {x} did not cross the {y} because it was too {adj} , so the {ref} waited ."
+FRAME = SENTENCE.split()
 LENGTH = len(FRAME)
 
 FIRST_NOUN = FRAME.index("{x}")
