@@ -2,9 +2,10 @@
 
 Usage: python -m remeasure.pipeline.repro [--jobs N] [TARGET ...]
 
-With one job this is `dvc repro`. With more, stale stages run side by side, each by a `dvc repro`
-of its own in one thread, in the order of the graph, the longest first; afterwards DVC finds
-nothing to do. Ctrl-C stops all of them; what was finished is kept.
+With one job this is `dvc repro`. With more, stale stages run side by side, each in one thread, in
+the order of the graph, the longest first; afterwards DVC finds nothing to do. Starting DVC takes
+seconds, so one `dvc repro` takes several stages in turn while many are ready, fewer towards the
+end. Ctrl-C stops all of them; what was finished is kept.
 """
 
 import argparse
@@ -31,13 +32,17 @@ from remeasure.progress import PROGRESS_FILE
 
 SECONDS_TO_STOP = 10.0
 LOG_LINES_SHOWN = 15
+LONG_SECONDS = 60.0
+"""A stage that took longer the last time is started by itself."""
+SHARES = 3
+"""One `dvc repro` takes at most this part of what is ready, divided by the jobs."""
 
 
 @dataclass
 class Job:
-    """One `dvc repro` of a single stage."""
+    """One `dvc repro` of some stages, one after the other."""
 
-    name: str
+    names: list[str]
     process: subprocess.Popen[bytes]
     log: Path
     progress: Path
@@ -99,8 +104,8 @@ class _Runner:
     def run(self) -> None:
         self._release()
         while self._ready or self._running:
-            while (name := self._next()) is not None:
-                self._start(name)
+            while names := self._next():
+                self._start(names)
             self._display.show(
                 [_running(job) for job in self._running],
                 waiting=len(self._ready) + len(self._waiting),
@@ -115,18 +120,19 @@ class _Runner:
             if ended:
                 self._release()
 
-    def _next(self) -> str | None:
-        """The stage to start now, if one can be: those that run alone wait until all is quiet."""
-        if len(self._running) >= self._jobs:
-            return None
-        if any(job.name in self._graph.alone for job in self._running):
-            return None
-        together = [name for name in self._ready if name not in self._graph.alone]
-        candidates = together or ([] if self._running else self._ready)
-        if not candidates:
-            return None
-        self._ready.remove(candidates[0])
-        return candidates[0]
+    def _next(self) -> list[str]:
+        """The stages to start now, if any: those that run alone wait until all is quiet."""
+        alone = self._graph.alone
+        if len(self._running) >= self._jobs or any(alone & {*job.names} for job in self._running):
+            return []
+        together = [name for name in self._ready if name not in alone]
+        candidates = together or ([] if self._running else self._ready[:1])
+        if candidates and _recorded_seconds(candidates[0]) < LONG_SECONDS:
+            names = candidates[: -(-len(candidates) // (SHARES * self._jobs))]
+        else:
+            names = candidates[:1]
+        self._ready = [name for name in self._ready if name not in names]
+        return names
 
     def stop_all(self) -> None:
         """Stop what still runs: politely first, then by force, the whole process group each."""
@@ -154,16 +160,16 @@ class _Runner:
             self._ready += to_run
         self._ready.sort(key=lambda name: (-_recorded_seconds(name), name))
 
-    def _start(self, name: str) -> None:
-        log, progress = self._folder / f"{name}.log", self._folder / f"{name}.json"
+    def _start(self, names: list[str]) -> None:
+        log, progress = self._folder / f"{names[0]}.log", self._folder / f"{names[0]}.json"
         variables = environment(Path()) | {
-            **({} if name in self._graph.alone else {"OMP_NUM_THREADS": "1"}),
+            **({} if names[0] in self._graph.alone else {"OMP_NUM_THREADS": "1"}),
             "PYTHONUNBUFFERED": "1",
             PROGRESS_FILE: str(progress),
         }
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [*dvc(), "--wait-for-lock", "repro", "--single-item", name],
+                [*dvc(), "--wait-for-lock", "repro", "--single-item", "--keep-going", *names],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -171,19 +177,22 @@ class _Runner:
                 start_new_session=True,
                 preexec_fn=_prepare_child,
             )
-        self._running.append(Job(name, process, log, progress))
+        self._running.append(Job(names, process, log, progress))
 
     def _end(self, job: Job) -> None:
         seconds = time.monotonic() - job.started
-        if job.process.returncode == 0:
-            self._done.add(job.name)
-            self._took.append(seconds)
-            self._display.line(f"done    {job.name} ({seconds:.0f} s)")
-            return
-        self.failed.add(job.name)
-        last = job.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        shown = "\n".join(f"        {line}" for line in last[-LOG_LINES_SHOWN:])
-        self._display.line(f"FAILED  {job.name} ({seconds:.0f} s); its last lines:\n{shown}")
+        failed = stale(job.names) if job.process.returncode else set()
+        done = [name for name in job.names if name not in failed]
+        self._done |= set(done)
+        self._took += [seconds / len(job.names)] * len(done)
+        self.failed |= failed
+        if done:
+            self._display.line(f"done    {', '.join(done)} ({seconds:.0f} s)")
+        if failed:
+            last = job.log.read_text(encoding="utf-8", errors="replace").splitlines()
+            shown = "\n".join(f"        {line}" for line in last[-LOG_LINES_SHOWN:])
+            names = ", ".join(sorted(failed))
+            self._display.line(f"FAILED  {names} ({seconds:.0f} s); the last lines:\n{shown}")
 
     def _seconds_left(self) -> float | None:
         """Time left for everything, from recorded times; None while nothing is known.
@@ -230,13 +239,13 @@ def _left_of(job: Job) -> float:
     done, total = int(state.get("done", 0)), int(state.get("total", 0))
     if done:
         return spent / done * (total - done)
-    return max(0.0, _recorded_seconds(job.name) - spent)
+    return max(0.0, sum(map(_recorded_seconds, job.names)) - spent)
 
 
 def _running(job: Job) -> Running:
     state = _progress(job)
     return Running(
-        job.name,
+        str(state.get("label", job.names[0])),
         int(state.get("done", 0)),
         int(state.get("total", 0)),
         str(state.get("note", "")),
