@@ -1,0 +1,1 @@
+"""Records -> matplotlib figures: one file a section, one function a figure. Never imports torch."""

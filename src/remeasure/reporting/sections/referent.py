@@ -1,0 +1,71 @@
+"""Who is meant: the section's text, tables and figures."""
+
+from remeasure.figures.referent import RUNS
+from remeasure.figures.words import count, percent
+from remeasure.reporting.html import Html, figures, join, paragraph
+from remeasure.reporting.loading import Report
+from remeasure.reporting.prose import told
+from remeasure.reporting.verdicts import comparison, others, tally
+
+ACCURACY = (
+    ("kinds of noun: uniform average", "referent.category.uniform_average"),
+    ("kinds of noun: one block", "referent.category.one_block"),
+    ("kinds of noun: two blocks", "referent.category.two_blocks"),
+    ("one pool: uniform average", "referent.pool.uniform_average"),
+    ("one pool: one block", "referent.pool.one_block"),
+    ("one pool: two blocks", "referent.pool.two_blocks"),
+)
+LOOKS = (
+    "referent.uniform_weight",
+    "referent.block1_same_for_both_adjectives",
+    "referent.block1_weight_on_first_noun",
+    "referent.block2_crosser_weight_on_adjective",
+    "referent.block2_crossed_weight_on_second_noun",
+)
+"""Claims of this section that the section on attention maps shows."""
+
+
+def referent(report: Report) -> Html:
+    """Accuracy on held-out pairs of nouns, and how it came about."""
+    results = report.results
+    uniform = results.spread("metrics/referent/pool_uniform.json#accuracy")
+    wrong = results.spread("metrics/referent/pool_uniform.json#wrong_noun_share")
+    return join(
+        tally([row for row in report.rows("referent") if row["id"] not in LOOKS]),
+        paragraph(
+            [
+                told(
+                    lambda uniform, wrong: (
+                        "Where either noun may stand in either slot, the uniform average names the"
+                        f" right one in {percent(uniform.mean)} of the held-out sentences and the"
+                        f" other of the pair in {percent(wrong.mean)}."
+                    ),
+                    uniform,
+                    wrong,
+                ),
+                *(_settled(report, *run) for run in RUNS if run[0].startswith("pool_")),
+            ]
+        ),
+        comparison(report, ACCURACY, "Share of held-out sentences answered rightly"),
+        figures(
+            results,
+            ("referent_accuracy", "A dot a seed; diamonds: the chapter’s one run. Dotted: a half."),
+            ("referent_curves", "How the answer is found, a line a seed, one pool of nouns."),
+        ),
+        others(report, "referent", [*(name for _, name in ACCURACY), *LOOKS]),
+    )
+
+
+def _settled(report: Report, name: str, label: str, _: str | None) -> str | None:
+    record = report.results.records.get(f"metrics/referent/{name}.json")
+    steps = report.results.spread(f"metrics/referent/{name}.json#settled_at")
+    if record is None or name.endswith("uniform"):
+        return None
+    seeds = record["accuracy"]["n"]
+    who = label.partition(": ")[2].capitalize()
+    if steps is None:
+        return f"{who} stays above 99 % with none of {seeds} seeds."
+    return (
+        f"{who} stays above 99 % with {record['settled_seeds']} of {seeds} seeds, from step"
+        f" {count(steps.mean)} on average."
+    )
