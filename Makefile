@@ -65,6 +65,10 @@ repro: $(INSTALLED) ## Bring every result up to date; JOBS=n runs n stages at a 
 ledger: $(INSTALLED) ## Hold the book's claims against what was measured
 	@$(BIN)/python -m remeasure.ledger
 
+.PHONY: readme
+readme: $(INSTALLED) ## Make the README's headline table anew from the ledger
+	@$(BIN)/python -m remeasure.ledger.readme
+
 .PHONY: format
 format: $(INSTALLED) ## Format the code and mend what can be mended
 	@$(BIN)/ruff check --fix --exit-zero --quiet

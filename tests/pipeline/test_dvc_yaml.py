@@ -61,23 +61,61 @@ def test_dvc_reads_the_pipeline_and_finds_no_cycle() -> None:
     index.check_graph()
 
 
-def reached(parameter: str) -> set[str]:
+@pytest.fixture(scope="module")
+def index() -> Any:
+    """All stages as DVC sees them."""
+    return Repo(str(ROOT)).index
+
+
+def reached(index: Any, parameter: str) -> set[str]:
     """Stages that read a parameter, and all that read what they make."""
-    index = Repo(str(ROOT)).index
-    section = parameter.split(".")[0]
-    direct = set()
-    for stage in index.stages:
-        for dep in stage.deps:
-            for read in getattr(dep, "params", None) or []:
-                inside = parameter == read or parameter.startswith(f"{read}.")
-                if inside or (read.startswith(f"{parameter}.") or read == section):
-                    direct.add(stage)
-    found = set(direct)
-    graph = index.graph
-    waiting = list(direct)
+    waiting = [stage for stage in index.stages if reads(stage, parameter)]
+    found = set(waiting)
     while waiting:
-        for user in graph.predecessors(waiting.pop()):
-            if user not in found:
-                found.add(user)
-                waiting.append(user)
+        users = set(index.graph.predecessors(waiting.pop())) - found
+        found |= users
+        waiting += users
     return {stage.addressing for stage in found}
+
+
+def reads(stage: Any, parameter: str) -> bool:
+    """Whether one of the addresses that a stage declares holds the parameter."""
+    addresses = [address for dep in stage.deps for address in getattr(dep, "params", None) or []]
+    return any(f"{parameter}.".startswith(f"{address}.") for address in addresses)
+
+
+def family(index: Any, name: str) -> set[str]:
+    """All stages of a foreach family."""
+    return {s.addressing for s in index.stages if s.addressing.startswith(f"{name}@")}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "stages_reached"),
+    [
+        ("model.pos", {"train", "report"}),
+        ("sample.prompt", {"train", "report"}),
+        ("budgets.variant.steps", {"train", "report"}),
+        ("ablations.leak.causal", {"ablation@leak", "ledger", "report"}),
+        ("probes.averaging.seed", {"probe@averaging", "ledger", "report"}),
+        ("benchmarks.kv_cache.tokens", {"benchmark@kv_cache", "ledger", "report"}),
+        ("referent.runs.pool_uniform.steps", {"referent@pool_uniform", "ledger", "report"}),
+        ("training.device", set()),
+    ],
+)
+def test_a_parameter_reaches_these_stages_and_no_other(
+    index: Any, parameter: str, stages_reached: set[str]
+) -> None:
+    assert reached(index, parameter) == stages_reached
+
+
+def test_what_is_shared_reaches_all_that_share_it(index: Any) -> None:
+    ends = {"ledger", "report"}
+    trained = family(index, "ablation") | family(index, "referent")
+    assert reached(index, "base.d_model") == trained | family(index, "probe") | ends
+    assert reached(index, "training.fraction") == trained | {"train"} | ends
+    text = {"train", *family(index, "ablation"), *family(index, "probe"), *ends}
+    assert reached(index, "split.held_out") == text | {"tokenize"}
+    assert reached(index, "tokenizer.vocab_size") == text | {"tokenize", "train_bpe"}
+    assert reached(index, "corpus.sha256") == text | {"tokenize", "train_bpe", "download"}
+    deep = {f"ablation@{name}" for name in ("norm_pre", "norm_post")}
+    assert reached(index, "budgets.deep.steps") == deep | ends
