@@ -1,0 +1,200 @@
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from synthetic import write_ledger, write_project
+
+from remeasure import paths
+from remeasure.ledger.verdicts import Verdict
+from remeasure.records.files import read_json, write_json
+from remeasure.reporting import sections
+from remeasure.reporting.loading import Report, load
+
+CHAPTER = {
+    "corpus": ["corpus"],
+    "average": ["average"],
+    "scaling": ["scaling"],
+    "ladder": ["ladder"],
+    "parameters": ["parameters"],
+    "norm": ["norm"],
+    "positions": ["positions"],
+    "cost": ["cost"],
+    "referent": ["referent", "maps"],
+    "equivalence": ["equivalence"],
+    "companion": ["companion"],
+}
+"""A claim's section, and the functions that have to show it."""
+SHOWN = [name for name in sections.__all__ if name not in ("load", "stylesheet")]
+
+
+class Text(HTMLParser):
+    """The words of a page, and whether its elements are closed in order."""
+
+    VOID = {"br", "meta", "link", "input"}
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.words, self.open = "", []
+        self.feed(html)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attributes: object) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def words(html: str) -> str:
+    """The text, without scripts, in one line."""
+    return " ".join(Text(re.sub(r"<script.*?</script>", "", html, flags=re.S)).words.split())
+
+
+def with_record(root: Path, file: str, **values: float) -> Report:
+    """A project in which perplexities of one record are others."""
+    write_project(root)
+    record = read_json(root / file)
+    for split, mean in values.items():
+        spread = {"mean": mean, "std": 0.1, "n": 2, "per_seed": {"0": mean - 0.1, "1": mean + 0.1}}
+        record[split]["perplexity"] = spread
+    write_json(root / file, record)
+    write_ledger(root)
+    return load(root)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_section_is_well_formed_and_has_no_hole(name: str, report: Report) -> None:
+    text = words(getattr(sections, name)(report))
+    assert text
+    for hole in ("None", "nan", "inf ", "not measured yet", "{", "}"):
+        assert hole not in text, hole
+
+
+@pytest.mark.parametrize("section", CHAPTER)
+def test_every_claim_stands_in_its_section_beside_what_the_chapter_prints(
+    section: str, report: Report
+) -> None:
+    html = "".join(getattr(sections, name)(report) for name in CHAPTER[section])
+    linked = set(re.findall(r'href="#claim-([^"]+)"', html))
+    columns = {row["id"] for row in report.rows(section) if isinstance(row["printed"], list)}
+    assert {row["id"] for row in report.rows(section)} - linked <= columns - linked
+
+
+def test_every_claim_belongs_to_a_section(report: Report) -> None:
+    assert {row["section"] for row in report.rows()} == set(CHAPTER)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_nothing_measured_is_said_and_never_zero(name: str, empty_report: Report) -> None:
+    html = getattr(sections, name)(empty_report)
+    assert "not measured" in words(html) or name == "reproduce"
+    for row in re.findall(r"<tr[^>]*>(.*?)</tr>", html, flags=re.S):
+        if "not measured" in row and "scope" in row and 'class="number"' in row:
+            cells = re.findall(r'<td class="number[^"]*"[^>]*>(.*?)</td>', row, flags=re.S)
+            assert not {"0", "0.00", "0.000"} & set(cells[1:]), "only the chapter may print a zero"
+
+
+def test_counts_are_those_of_the_ledger(report: Report) -> None:
+    text = words(sections.answer(report))
+    rows = report.rows()
+    assert f"print {len(rows)} figures" in text
+    for verdict in Verdict:
+        count = sum(row["verdict"] == verdict for row in rows)
+        assert f"{count} {verdict}" in text
+
+
+def test_what_is_contradicted_is_said_at_the_top(report: Report) -> None:
+    contradicted = [row for row in report.rows() if row["verdict"] == Verdict.CONTRADICTED]
+    assert contradicted, "the synthetic records contradict something"
+    text = words(sections.answer(report))
+    for row in contradicted:
+        assert row["what"].rstrip(".") in text
+
+
+def test_numbers_and_words_follow_the_records(report: Report, tmp_path: Path) -> None:
+    before = words(sections.ladder(report))
+    assert re.search(
+        r"A second block is [\d.]+ points better on the text it was trained on", before
+    )
+    assert re.search(r"and [\d.]+ points worse on held-out text", before)
+    better = with_record(
+        tmp_path, "metrics/ablations/two_blocks.json", held_out=30.0, training=99.0
+    )
+    after = words(sections.ladder(better))
+    assert re.search(r"A second block is [\d.]+ points worse on the text it was trained on", after)
+    assert re.search(r"and [\d.]+ points better on held-out text", after)
+    assert "30.00" in after
+    assert "30.00" not in before
+
+
+def test_a_demo_is_said_loudly_and_counts_for_nothing(demo_report: Report) -> None:
+    html = sections.answer(demo_report)
+    assert 'class="banner"' in html
+    assert "trained for 2.0 % of the budget" in words(html)
+    assert "0 reproduced" in words(html) or "4 reproduced" in words(html), "but the text's counts"
+    ladder = words(sections.ladder(demo_report))
+    assert "ran at 2 % of its budget" in ladder
+    assert re.search(r"one block 38.07 3\d\.\d\d", ladder), (
+        "what was measured is shown all the same"
+    )
+
+
+def test_the_whole_budget_on_the_chapters_text_needs_no_banner(report: Report) -> None:
+    assert "banner" not in sections.answer(report)
+
+
+def test_another_text_is_said_loudly(project: Path, tmp_path: Path) -> None:
+    write_project(tmp_path)
+    counts = read_json(tmp_path / paths.CORPUS_METRICS)
+    write_json(tmp_path / paths.CORPUS_METRICS, {**counts, "sha256": "ab" * 32})
+    write_ledger(tmp_path)
+    text = words(sections.answer(load(tmp_path)))
+    assert "This is another text." in text
+    assert "abababababab" in text
+
+
+def test_commit_machine_and_times_come_from_provenance(
+    report: Report, empty_report: Report
+) -> None:
+    text = words(sections.answer(report)) + words(sections.reproduce(report))
+    assert "an invented processor, 2 cores, Linux" in text
+    assert "git checkout 0123456789abcdef0123456789abcdef01234567" in text
+    assert "torch 2.0.0" in text
+    missing = words(sections.answer(empty_report))
+    assert "Commit not on record" in missing
+
+
+def test_ledger_rows_link_to_their_section_and_stage(report: Report) -> None:
+    html = sections.ledger(report)
+    row = re.search(r'<tr id="claim-ladder\.one_block\.val_ppl".*?</tr>', html, flags=re.S)
+    assert row
+    assert 'href="#ladder"' in row[0]
+    assert 'href="#stage-ablation@one_block"' in row[0]
+    assert 'id="stage-ablation@one_block"' in sections.reproduce(report)
+
+
+def test_every_ablation_has_a_line_even_if_no_claim_reads_it(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    text = (tmp_path / paths.PARAMS).read_text(encoding="utf-8")
+    new = "ablations:\n  brand_new: {budget: standard, pos: rope}\n"
+    (tmp_path / paths.PARAMS).write_text(text.replace("ablations:\n", new), encoding="utf-8")
+    text = words(sections.runs(load(tmp_path)))
+    assert "brand_new standard pos rope not measured" in text
+
+
+def test_weights_to_explore_are_those_of_the_record(report: Report) -> None:
+    html = sections.maps(report)
+    script = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', html, flags=re.S)
+    assert script
+    data = json.loads(script[1])
+    record = report.results.records["metrics/referent/pool_two_blocks.json"]["attention"]["map"]
+    heads = record["sentences"][3]["blocks"][1]["heads"]
+    shown = data["pool_two_blocks"]["sentences"][3]["blocks"][1]
+    assert shown == [[round(weight, 3) for weight in head] for head in heads]
+    assert "category_uniform" not in data, "an average has no attention to show"

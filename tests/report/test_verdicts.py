@@ -1,0 +1,78 @@
+from typing import Any
+
+import pytest
+
+from remeasure.reporting.loading import Report
+from remeasure.reporting.verdicts import (
+    comparison_cells,
+    ours_cell,
+    ours_in_words,
+    printed,
+    printed_cell,
+)
+
+
+def row(report: Report, name: str, **changes: Any) -> dict[str, Any]:
+    """A row of the ledger, changed."""
+    found = report.results.claim(name)
+    assert found is not None
+    return {**found, **changes}
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (38.07, 2, "38.07"),
+        (124439808, 0, "124,439,808"),
+        (5.96e-8, 0, "5.96·10⁻⁸"),
+        (0, 0, "0"),
+        ("two thirds", 0, "two thirds"),
+        ([0.5, 2.0, None], 1, "0.5 … 2.0"),
+        ([[1.0], [0.5, 0.5]], 3, "2 rows"),
+    ],
+)
+def test_what_the_chapter_prints(value: Any, digits: int, text: str) -> None:
+    assert printed({"printed": value, "digits": digits}) == text
+
+
+def test_a_number_over_seeds_has_its_spread_and_count(report: Report) -> None:
+    spread = {"mean": 37.123, "std": 0.456, "n": 3, "per_seed": {}}
+    changed = row(report, "ladder.one_block.val_ppl", measured=spread)
+    chapter, ours, std, n, verdict = (cell.content for cell in comparison_cells(report, changed))
+    assert chapter == "38.07"
+    assert ours.startswith("37.12 ")
+    assert (std, n) == ("0.46", "3")
+    assert changed["verdict"] in verdict
+    assert changed["reason"] in verdict
+    assert ours_in_words(report, changed) == "37.12 ± 0.46 (3 seeds)"
+
+
+def test_an_order_shows_its_pairs(report: Report) -> None:
+    side = {"std": None, "n": 2, "per_seed": {}}
+    pairs = [
+        {"smaller": {"mean": 14.0, **side}, "larger": {"mean": 19.0, **side}},
+        {"smaller": {"mean": 41.0, **side}, "larger": {"mean": 38.0, **side}},
+    ]
+    changed = row(report, "ladder.overfitting", measured={"pairs": pairs})
+    assert ours_in_words(report, changed) == "14.0 < 19.0, 41.0 ≥ 38.0 (2 seeds)"
+
+
+def test_without_a_record_there_is_no_number(empty_report: Report) -> None:
+    found = row(empty_report, "ladder.one_block.val_ppl")
+    assert "not measured" in ours_cell(empty_report, found).content
+    _, ours, std, n, _ = (cell.content for cell in comparison_cells(empty_report, found))
+    assert "not measured" in ours
+    assert (std, n) == ("", "")
+
+
+def test_what_does_not_count_is_shown_without_a_verdict(demo_report: Report) -> None:
+    found = row(demo_report, "ladder.one_block.val_ppl")
+    assert found["measured"] is None
+    cell = ours_cell(demo_report, found).content
+    assert "does not count" in cell
+    assert any(character.isdigit() for character in cell)
+    assert "✓" not in cell
+
+
+def test_a_lost_cell_of_the_chapter_is_a_dash(report: Report) -> None:
+    assert "–" in printed_cell(report.results.claim("ladder.head.ppl")).content
