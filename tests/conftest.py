@@ -1,5 +1,6 @@
 """What tests share: the repository's root, its parameters, a small corpus of token ids."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from remeasure.data.tokens import Tokens
 from remeasure.params.model import ModelSpec
 from remeasure.params.reading import check, read_params
+from remeasure.training import numerics
 
 ROOT = Path(__file__).parent.parent
 
@@ -38,3 +40,14 @@ def small_tokens() -> Tokens:
     noise_N = torch.randint(0, 3, (3000,), generator=generator)
     ids_N = (torch.arange(3000) * 3 + noise_N) % 17
     return Tokens(ids_N[:2700], ids_N[2700:], 17, 600, "0" * 64)
+
+
+@pytest.fixture(autouse=True)
+def _process_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What training sets for its whole process must not reach the next test.
+
+    Hypothesis needs denormal numbers, and the memory tests a C library that gives memory back.
+    """
+    monkeypatch.setattr(numerics, "_keep_freed_memory", lambda: None)
+    yield
+    torch.set_flush_denormal(False)

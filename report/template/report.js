@@ -148,14 +148,17 @@
 
     function sort(heading, column) {
       const direction = heading.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-      const key = (row) => row.cells[column].dataset.sort ?? row.cells[column].textContent.trim();
-      const number = (value) => (value === "" ? NaN : Number(value === "inf" ? Infinity : value));
-      const order = (one, other) => {
-        const [a, b] = [key(one), key(other)];
-        const [x, y] = [number(a), number(b)];
-        return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b) : x === y ? 0 : x - y;
+      // Numbers come before words, and what is missing comes last, whichever the direction.
+      const key = (row) => {
+        const text = row.cells[column].dataset.sort ?? row.cells[column].textContent.trim();
+        const number = text === "" ? NaN : Number(text);
+        return text === "inf" ? [2, 0] : Number.isNaN(number) ? [1, text] : [0, number];
       };
-      body.append(...rows.sort((one, other) => direction * order(one, other)));
+      const order = (one, other) => {
+        const [[a, x], [b, y]] = [key(one), key(other)];
+        return a - b || direction * (a === 1 ? x.localeCompare(y) : x - y);
+      };
+      body.append(...rows.sort(order));
       for (const other of table.tHead.querySelectorAll("th")) {
         other.removeAttribute("aria-sort");
       }

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -34,6 +35,11 @@ def run_stage(root: Path, **environment: str) -> bytes:
     return (root / paths.REPORT).read_bytes()
 
 
+def files(folder: Path) -> dict[str, bytes]:
+    """What lies in a folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 @pytest.fixture(scope="module")
 def page(project: Path) -> Path:
     """The rendered page."""
@@ -43,14 +49,11 @@ def page(project: Path) -> Path:
 
 def test_rendered_twice_gives_the_same_bytes(page: Path, project: Path) -> None:
     first = page.read_bytes()
-    figures = {path.name: path.read_bytes() for path in (project / paths.FIGURES).iterdir()}
-    tables = {path.name: path.read_bytes() for path in (project / "plots/summary").iterdir()}
+    figures, tables = files(project / paths.FIGURES), files(project / "plots/summary")
     again = run_stage(project, PYTHONHASHSEED="2", TZ="Asia/Tokyo", LC_ALL="C.UTF-8")
     assert again == first
-    assert figures == {path.name: path.read_bytes() for path in (project / paths.FIGURES).iterdir()}
-    assert tables == {
-        path.name: path.read_bytes() for path in (project / "plots/summary").iterdir()
-    }
+    assert files(project / paths.FIGURES) == figures
+    assert files(project / "plots/summary") == tables
 
 
 def test_the_page_is_one_small_file_that_asks_for_nothing(page: Path) -> None:
@@ -69,9 +72,9 @@ def test_formulas_are_rendered(page: Path) -> None:
 
 
 def test_every_figure_is_a_file_too(page: Path, project: Path) -> None:
-    files = {path.stem: path for path in (project / paths.FIGURES).iterdir()}
-    assert set(files) == set(FIGURES)
-    for path in files.values():
+    written = {path.stem: path for path in (project / paths.FIGURES).iterdir()}
+    assert set(written) == set(FIGURES)
+    for path in written.values():
         root = ElementTree.parse(path).getroot()
         assert root.get("viewBox")
         assert "currentcolor" not in path.read_text(encoding="utf-8")
@@ -82,7 +85,7 @@ def test_headings_are_in_order_and_ids_are_unique(page: Path) -> None:
     levels = [int(level) for level in re.findall(r"<h(\d)", html)]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after - before <= 1 for before, after in pairwise(levels))
     ids = re.findall(r' id="([^"]+)"', html)
     assert len(ids) == len(set(ids))
     targets = set(re.findall(r'href="#([^"]+)"', html))
@@ -171,9 +174,17 @@ def test_nothing_serious_for_axe_and_nothing_wider_than_the_screen(
 
 
 @pytest.mark.browser
-def test_it_opens_in_under_a_second(open_page: Any) -> None:
-    timing = "performance.getEntriesByType('navigation')[0].loadEventEnd"
-    assert min(open_page().evaluate(timing) for _ in range(3)) < 1000
+def test_it_opens_in_under_a_second(browser: Any, page: Path) -> None:
+    # In time of its own thread, since other tests run beside this one.
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    tab = context.new_page()
+    devtools = context.new_cdp_session(tab)
+    devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
+    tab.goto(page.as_uri())
+    metrics = devtools.send("Performance.getMetrics")["metrics"]
+    spent = {metric["name"]: metric["value"] for metric in metrics}
+    context.close()
+    assert 0 < spent["TaskDuration"] < 1
 
 
 @pytest.mark.browser
@@ -255,12 +266,9 @@ def test_the_ledger_is_filtered_and_sorted(open_page: Any) -> None:
     heading.locator("button").click()
     assert heading.get_attribute("aria-sort") == "ascending"
     column = tab.locator("table.ledger tbody td:nth-child(3)")
-    values = [
-        float(value.replace("inf", "Infinity"))
-        for value in column.evaluate_all("cells => cells.map((cell) => cell.dataset.sort)")
-        if value[0] in "-0123456789i"
-    ]
-    numbers = [value for value in values if value != float("inf")]
+    keys = column.evaluate_all("cells => cells.map((cell) => cell.dataset.sort)")
+    numbers = [float(key) for key in keys if re.fullmatch(r"-?[\d.]+(e-?\d+)?", key)]
+    assert len(numbers) > 50
     assert numbers == sorted(numbers)
     heading.locator("button").press("Enter")
     assert heading.get_attribute("aria-sort") == "descending"

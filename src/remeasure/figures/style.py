@@ -20,11 +20,11 @@ LIGHT = {
     "muted": "#5b626b",
     "grid": "#e3e5e8",
     "heat": "#5ab5ea",
-    "blue": "#0067a5",
-    "orange": "#b84a00",
-    "green": "#00735a",
-    "purple": "#9a3f83",
-    "gold": "#7a6200",
+    "blue": "#166cae",
+    "orange": "#b34f17",
+    "green": "#0d5940",
+    "purple": "#9f357f",
+    "gold": "#593f0d",
 }
 DARK = {
     "surface": "#15181c",
@@ -32,11 +32,11 @@ DARK = {
     "muted": "#a5adb7",
     "grid": "#31363d",
     "heat": "#0b66a3",
-    "blue": "#62b6f0",
-    "orange": "#ff9455",
-    "green": "#3fcb9f",
-    "purple": "#e59ace",
-    "gold": "#e6cf4a",
+    "blue": "#86b7ff",
+    "orange": "#ff8c5a",
+    "green": "#35e2b4",
+    "purple": "#db94c6",
+    "gold": "#e5ce48",
 }
 SERIES = ("blue", "orange", "green", "purple", "gold")
 MARKERS = ("o", "s", "^", "D", "v")

@@ -69,7 +69,7 @@ def _slim(picture: Picture, name: str) -> Element:
     width, height = view.split()[2:]
     slim = Element(f"{SVG}svg", {"viewBox": view, "width": width, "height": height})
     slim.set("style", f"font-family:{FONT};fill:{_role('ink')};stroke-linejoin:round")
-    slim.extend(new for child in body for new in _rewritten(child, name))
+    slim.extend([new for child in body for new in _rewritten(child, name)])
     return slim
 
 

@@ -50,7 +50,9 @@ class Report:
         except NotMeasured:
             return None
         (value,) = values
-        return value if isinstance(value, Mapping) else {"value": value}
+        if value is None or isinstance(value, Mapping):
+            return value
+        return {"value": value}
 
     def ran(self, stage: str) -> Row | None:
         """How a stage such as `ablation@head` ran; None if that is not on record."""

@@ -1,4 +1,4 @@
-"""DVC's own plots of the summary tables, on a page that needs no network.
+"""DVC's own plots: the summary tables and the report's figures, on a page that needs no network.
 
 Usage: python -m remeasure.reporting.plots [REV]
        python -m remeasure.reporting.plots --install
@@ -18,7 +18,7 @@ from remeasure.errors import UserError
 from remeasure.pipeline.environment import dvc, environment
 from remeasure.records.files import write_text
 
-TABLES = "plots/summary"
+SHOWN = ("plots/summary", "report/figures")
 PAGE = Path(".dvc/tmp/plots_page.html")
 """Read by DVC, relative to .dvc in its configuration. Nearly a megabyte, so it is not in git."""
 FOLDER = Path("build/plots")
@@ -54,7 +54,7 @@ def main(words: list[str]) -> None:
         return
     shown = ["diff", options.revision, "--targets"] if options.revision else ["show"]
     FOLDER.mkdir(parents=True, exist_ok=True)
-    _dvc("plots", *shown, TABLES, "--html-template", str(PAGE.resolve()), "--out", str(FOLDER))
+    _dvc("plots", *shown, *SHOWN, "--html-template", str(PAGE.resolve()), "--out", str(FOLDER))
 
 
 def write_page(path: Path = PAGE) -> None:

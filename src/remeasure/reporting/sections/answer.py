@@ -60,8 +60,8 @@ def _banners(report: Report) -> list[Html]:
         banners.append(
             _banner(
                 "This is another text.",
-                f"The chapter was written about the text with SHA-256 {pinned[:12]}…, and what is"
-                f" measured here was trained on {found[:12]}…. No perplexity can be compared.",
+                f"The chapter’s text has the SHA-256 {pinned[:12]}…, what was measured here was"
+                f" trained on {found[:12]}…, so that no perplexity can be compared.",
             )
         )
     return banners

@@ -52,7 +52,7 @@ def _line(report: Report, row: Row) -> Line:
         *numbers,
         _interval(row),
         _p_value(row),
-        Cell(_section(row), sort=list(SECTIONS).index(row["section"])),
+        Cell(_section(row), sort=row["section"]),
         Cell(_stages(report, row)),
     )
     return Line(cells, anchor(row), {"verdict": row["verdict"], "section": row["section"]})
@@ -82,7 +82,7 @@ def _findings(report: Report) -> Html | None:
 
 
 def _section(row: Row) -> Html:
-    return link(row["section"], SECTIONS[row["section"]])
+    return link(row["section"], SECTIONS.get(row["section"], row["section"]))
 
 
 def _stages(report: Report, row: Row) -> Html:
