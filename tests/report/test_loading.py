@@ -15,7 +15,7 @@ def test_the_root_is_found_from_a_folder_below_it_as_in_jupyter(
 
 
 def test_outside_a_working_tree_there_is_nothing_to_load(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="params.yaml"):
+    with pytest.raises(UserError, match=r"params\.yaml"):
         load(tmp_path)
 
 
