@@ -32,6 +32,7 @@ from remeasure.progress import PROGRESS_FILE
 
 SECONDS_TO_STOP = 10.0
 LOG_LINES_SHOWN = 15
+STOPS = (signal.SIGINT, signal.SIGTERM)
 LONG_SECONDS = 60.0
 """A stage that took longer the last time is started by itself."""
 SHARES = 3
@@ -69,12 +70,14 @@ def run_side_by_side(jobs: int, targets: list[str]) -> None:
     graph = read_graph(targets)
     with tempfile.TemporaryDirectory(prefix="remeasure-") as folder, Display() as display:
         runner = _Runner(graph, jobs, Path(folder), display)
-        previous = signal.signal(signal.SIGTERM, _interrupt)
+        # Also SIGINT: in a shell's background job Python starts with it ignored.
+        previous = {number: signal.signal(number, _interrupt) for number in STOPS}
         try:
             runner.run()
         finally:
             runner.stop_all()
-            signal.signal(signal.SIGTERM, previous)
+            for number, handler in previous.items():
+                signal.signal(number, handler)
     if runner.failed:
         raise UserError(
             f"{len(runner.failed)} of {len(graph.before)} stages failed: "
