@@ -76,3 +76,9 @@ def test_what_does_not_count_is_shown_without_a_verdict(demo_report: Report) -> 
 
 def test_a_lost_cell_of_the_chapter_is_a_dash(report: Report) -> None:
     assert "–" in printed_cell(report.results.claim("ladder.head.ppl")).content
+
+
+def test_a_reason_has_real_minus_signs_and_plain_exponents(report: Report) -> None:
+    changed = row(report, "ladder.one_block.val_ppl", reason="outside -0.2 to 1e-06")
+    *_, verdict = comparison_cells(report, changed)
+    assert "outside −0.2 to 1e-06" in verdict.content

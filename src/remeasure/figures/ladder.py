@@ -164,14 +164,15 @@ def overfitting(results: Results) -> Picture:
                 f"{label}, dropout {share}: {fixed(training.mean, 1)} in training,"
                 f" {fixed(held_out.mean, 1)} held out"
             )
-        axes.plot(
-            [training.mean for _, training, _ in points],
-            [held_out.mean for _, _, held_out in points],
-            color=style.colour,
-            linestyle=style.line,
-            linewidth=1,
-            label=label,
-        )
+        if points:
+            axes.plot(
+                [training.mean for _, training, _ in points],
+                [held_out.mean for _, _, held_out in points],
+                color=style.colour,
+                linestyle=style.line,
+                linewidth=1,
+                label=label,
+            )
     if not said:
         return missing("Training and held-out perplexity with dropout: not measured.")
     for name, style in (("one_block", DROPOUT[0][1]), ("two_blocks", DROPOUT[1][1])):

@@ -133,6 +133,8 @@ def _figure(results: Results, name: str, caption: str) -> Html:
 
 
 def _heading(cell: object) -> Html:
+    if cell == "":
+        return tag("td")
     if isinstance(cell, Cell):
         return tag("th", Html(cell.content), scope="col", kind=cell.kind)
     return tag("th", cell, scope="col")

@@ -1,6 +1,7 @@
 """The chapter's figures beside ours: cells, badges and tables made from rows of the ledger."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ NUMERIC = "number"
 HEADINGS = (*(Cell(name, NUMERIC) for name in ("Chapter", "Ours", "±", "n")), "Verdict")
 PAIRS = ", "
 """Between the pairs of an order."""
+HYPHEN_MINUS = re.compile(r"(?<!\w)-(?=\d)")
+"""A minus before a number; that of an exponent, as in 1e-06, stays as it is."""
 NOTHING = Cell(str(tag("span", "not measured", kind="missing")), NUMERIC, math.inf)
 
 
@@ -177,7 +180,8 @@ def _sign(row: Row) -> str:
 
 
 def _verdict(row: Row) -> Cell:
-    reason = tag("span", row["reason"], kind="reason") if row["reason"] else None
+    words = HYPHEN_MINUS.sub(MINUS, row["reason"] or "")
+    reason = tag("span", words, kind="reason") if words else None
     return Cell(join(badge(row), reason), "", list(Verdict).index(row["verdict"]))
 
 

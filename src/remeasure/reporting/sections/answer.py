@@ -27,6 +27,9 @@ MEANINGS = {
     Verdict.NOT_MEASURED: "no record, or one that is not of the chapter’s experiment",
 }
 
+MOST_COMMITS = 3
+"""More are counted, not listed."""
+
 
 def answer(report: Report) -> Html:
     """Banners, the counts, what was contradicted, and the facts of the measurement."""
@@ -147,7 +150,7 @@ def _facts(report: Report) -> Html:
         "Budget": _budget(report),
         "Machine": _distinct(map(machine, report.provenance.values())),
         "Versions": _distinct(map(_versions, report.provenance.values())),
-        "Commit": _distinct(map(commit, report.provenance.values())),
+        "Commit": _commits(report),
         "Time": _time(report),
     }
     items = "".join(
@@ -155,6 +158,15 @@ def _facts(report: Report) -> Html:
         for name, text in facts.items()
     )
     return tag("dl", Html(items), kind="facts")
+
+
+def _commits(report: Report) -> str:
+    found = list(dict.fromkeys(filter(None, map(commit, report.provenance.values()))))
+    if len(found) <= MOST_COMMITS:
+        return "; ".join(found)
+    return (
+        f"{len(found)} commits, one after the other; the last table says which stage ran at which"
+    )
 
 
 def _text(report: Report) -> str | None:

@@ -100,7 +100,7 @@ def _table(report: Report) -> Html | None:
         headings,
         lines,
         caption=_caption(report),
-        kind="comparison",
+        kind="grid",
         groups=groups,
     )
 
