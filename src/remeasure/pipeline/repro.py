@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from remeasure import paths
 from remeasure.commands import die_with_parent, run_command
 from remeasure.errors import UserError
+from remeasure.ledger import costs
 from remeasure.params.reading import read_params
 from remeasure.pipeline.check import check_all
 from remeasure.pipeline.display import Display, Running
@@ -96,6 +96,7 @@ class _Runner:
         self._ready: list[str] = []
         self._done: set[str] = set()
         self._took: list[float] = []
+        self._recorded = {name: costs.seconds(name) or 0.0 for name in graph.before}
         self._running: list[Job] = []
         self.failed: set[str] = set()
 
@@ -109,11 +110,12 @@ class _Runner:
         while self._ready or self._running:
             while names := self._next():
                 self._start(names)
+            running = [_running(job) for job in self._running]
             self._display.show(
-                [_running(job) for job in self._running],
+                running,
                 waiting=len(self._ready) + len(self._waiting),
                 done=len(self._done),
-                seconds_left=self._seconds_left(),
+                seconds_left=self._seconds_left(running),
             )
             time.sleep(0.3)
             ended = [job for job in self._running if job.process.poll() is not None]
@@ -130,7 +132,7 @@ class _Runner:
             return []
         together = [name for name in self._ready if name not in alone]
         candidates = together or ([] if self._running else self._ready[:1])
-        if candidates and _recorded_seconds(candidates[0]) < LONG_SECONDS:
+        if candidates and self._recorded[candidates[0]] < LONG_SECONDS:
             names = candidates[: -(-len(candidates) // (SHARES * self._jobs))]
         else:
             names = candidates[:1]
@@ -161,7 +163,7 @@ class _Runner:
             to_run = stale(free)
             self._done |= set(free) - to_run
             self._ready += to_run
-        self._ready.sort(key=lambda name: (-_recorded_seconds(name), name))
+        self._ready.sort(key=lambda name: (-self._recorded[name], name))
 
     def _start(self, names: list[str]) -> None:
         log, progress = self._folder / f"{names[0]}.log", self._folder / f"{names[0]}.json"
@@ -197,18 +199,25 @@ class _Runner:
             names = ", ".join(sorted(failed))
             self._display.line(f"FAILED  {names} ({seconds:.0f} s); the last lines:\n{shown}")
 
-    def _seconds_left(self) -> float | None:
+    def _seconds_left(self, running: list[Running]) -> float | None:
         """Time left for everything, from recorded times; None while nothing is known.
 
         A stage that never ran is taken to last as long as those that ended in this run.
         """
-        to_come = [_recorded_seconds(name) for name in (*self._ready, *self._waiting)]
+        to_come = [self._recorded[name] for name in (*self._ready, *self._waiting)]
         unknown = to_come.count(0.0)
         if unknown and not self._took:
             return None
         typical = sum(self._took) / len(self._took) if self._took else 0.0
-        left = sum(to_come) + unknown * typical + sum(map(_left_of, self._running))
+        left = sum(to_come) + unknown * typical
+        for job, state in zip(self._running, running, strict=True):
+            left += self._left_of(job, state)
         return left / self._jobs
+
+    def _left_of(self, job: Job, state: Running) -> float:
+        if state.done:
+            return state.seconds / state.done * (state.total - state.done)
+        return max(0.0, sum(self._recorded[name] for name in job.names) - state.seconds)
 
 
 def _prepare_child() -> None:
@@ -236,15 +245,6 @@ def _progress(job: Job) -> dict[str, int | str]:
     return state
 
 
-def _left_of(job: Job) -> float:
-    spent = time.monotonic() - job.started
-    state = _progress(job)
-    done, total = int(state.get("done", 0)), int(state.get("total", 0))
-    if done:
-        return spent / done * (total - done)
-    return max(0.0, sum(map(_recorded_seconds, job.names)) - spent)
-
-
 def _running(job: Job) -> Running:
     state = _progress(job)
     return Running(
@@ -254,16 +254,6 @@ def _running(job: Job) -> Running:
         str(state.get("note", "")),
         time.monotonic() - job.started,
     )
-
-
-def _recorded_seconds(name: str) -> float:
-    """How long the stage took the last time, in seconds; 0 if that is not known."""
-    family, _, entry = name.partition("@")
-    path = paths.provenance_of_stage(family, entry or family)
-    try:
-        return float(json.loads(path.read_text(encoding="utf-8"))["wall_seconds"])
-    except (OSError, ValueError, KeyError):
-        return 0.0
 
 
 if __name__ == "__main__":
