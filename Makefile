@@ -65,6 +65,10 @@ repro: $(INSTALLED) ## Bring every result up to date; JOBS=n runs n stages at a 
 ledger: $(INSTALLED) ## Hold the book's claims against what was measured
 	@$(BIN)/python -m remeasure.ledger
 
+.PHONY: plots
+plots: $(INSTALLED) ## DVC's plots as a page, offline; REV=commit compares with that commit
+	@$(BIN)/python -m remeasure.pipeline.plots $(REV)
+
 .PHONY: readme
 readme: $(INSTALLED) ## Make the README's headline table anew from the ledger
 	@$(BIN)/python -m remeasure.ledger.readme

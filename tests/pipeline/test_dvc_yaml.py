@@ -1,5 +1,6 @@
 """The pipeline itself: dvc.yaml says what the code really reads."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +120,12 @@ def test_what_is_shared_reaches_all_that_share_it(index: Any) -> None:
     assert reached(index, "corpus.sha256") == text | {"tokenize", "train_bpe", "download"}
     deep = {f"ablation@{name}" for name in ("norm_pre", "norm_post")}
     assert reached(index, "budgets.deep.steps") == deep | ends
+
+
+def test_the_report_declares_the_sections_that_it_shows() -> None:
+    source = "".join(
+        path.read_text(encoding="utf-8")
+        for path in (ROOT / "src/remeasure/reporting").rglob("*.py")
+    )
+    shown = set(re.findall(r"""report\.params(?:\[|, )["'](\w+)""", source))
+    assert shown == {address.split(".")[0] for address in stages()["report"]["params"]}

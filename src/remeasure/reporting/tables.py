@@ -46,7 +46,12 @@ def _curves(results: Results, runs: Mapping[str, str]) -> Iterator[Line]:
         curve = results.curve("ablations", name)
         if curve is not None:
             for step, row in marks.perplexity(curve).iterrows():
-                yield label, step, row["mean"], row["min"], row["max"]
+                yield label, step, *(_steady(row[part]) for part in ("mean", "min", "max"))
+
+
+def _steady(value: float) -> float:
+    """Without the last digits, in which processors disagree about the exponential function."""
+    return float(f"{value:.10g}")
 
 
 CURVE = ("run", "step", "perplexity", "low", "high")
