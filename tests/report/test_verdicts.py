@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -72,6 +73,15 @@ def test_what_does_not_count_is_shown_without_a_verdict(demo_report: Report) -> 
     assert "does not count" in cell
     assert any(character.isdigit() for character in cell)
     assert "✓" not in cell
+
+
+def test_a_measurement_that_found_none_is_not_one_that_is_missing(report: Report) -> None:
+    file, name = "metrics/referent/pool_uniform.json", "referent.pool_uniform.settled_at"
+    records = {**report.results.records, file: {"settled_seeds": 0, "settled_at": None}}
+    unsettled = replace(report, results=replace(report.results, records=records))
+    found = row(report, name, measured=None, reason=None)
+    assert ours_in_words(unsettled, found) == "none"
+    assert ours_in_words(unsettled, {**found, "reason": "has not run here"}) == "not measured"
 
 
 def test_a_lost_cell_of_the_chapter_is_a_dash(report: Report) -> None:

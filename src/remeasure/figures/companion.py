@@ -43,7 +43,7 @@ def leak(results: Results) -> Picture:
     marks.dot_rows(axes, rows)
     if any(row.ours for row in rows):
         axes.set_xscale("log")
-        axes.set_xlim(left=1)
+        axes.set_xlim(1, 1.3 * axes.get_xlim()[1])
         plain_ticks(axes.xaxis, [1, 3, 10, 30, 100, 300, 1000, 3000], lambda value: f"{value:g}")
     axes.set_xlabel("perplexity")
     return Picture(figure, marks.rows_in_words("Perplexity", rows))

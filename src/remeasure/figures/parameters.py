@@ -19,7 +19,11 @@ GPT2 = {
 def parameters_one_block(results: Results) -> Picture:
     """Parameters of the chapter's one-block model, part by part."""
     parts = results.value(f"{RECORD}#one_block") or {}
-    counts = {name.replace("_", " "): value for name, value in parts.items() if name != "total"}
+    counts = {
+        name.replace("_", " ").replace("layernorm", "LayerNorm"): value
+        for name, value in parts.items()
+        if name != "total"
+    }
     return _bars(counts, "One block, width 128")
 
 

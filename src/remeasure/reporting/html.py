@@ -44,9 +44,9 @@ class Line:
     """Its data- attributes."""
 
 
-def escape(text: object) -> str:
-    """Text as markup."""
-    return str(text) if isinstance(text, Html) else escape_text(str(text), quote=True)
+def escape(text: object) -> Html:
+    """Text as markup; what is markup already stays as it is, so that nothing is escaped twice."""
+    return text if isinstance(text, Html) else Html(escape_text(str(text), quote=True))
 
 
 def join(*parts: str | None) -> Html:

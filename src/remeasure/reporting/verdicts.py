@@ -112,7 +112,9 @@ def printed_cell(row: Row | None) -> Cell:
     """What the chapter prints."""
     value = None if row is None else row.get("printed")
     if row is None or value is None:
-        return Cell('<span class="missing" title="no figure survives">–</span>', NUMERIC, math.inf)
+        return Cell(
+            '<span class="missing" title="no figure to compare with">–</span>', NUMERIC, math.inf
+        )
     text = printed(row)
     if isinstance(value, str):
         return Cell(escape(text), "words", text)
@@ -139,10 +141,13 @@ def ours_cell(report: Report, row: Row | None) -> Cell:
 
 
 def ours_in_words(report: Report, row: Row) -> str:
-    """Our number with its spread and the number of seeds."""
+    """Our number with its spread and the number of seeds.
+
+    A measurement may find none: the step at which a seed settled, if no seed did.
+    """
     measured = report.measured(row)
     if measured is None:
-        return "not measured"
+        return "not measured" if row["reason"] else "none"
     text, n = _value(row, measured), _seeds(measured)
     if measured.get("std"):
         text += f" ± {_rounded(measured['std'], _digits(row, measured))}"
