@@ -64,8 +64,8 @@ def _settled(report: Report, name: str, label: str, _: str | None) -> str | None
     seeds = record["accuracy"]["n"]
     who = label.partition(": ")[2].capitalize()
     if steps is None:
-        return f"{who}: none of {seeds} seeds ends up above 99 % and stays there."
+        return f"{who}: none of {seeds} seeds passes 99 % for good."
     return (
-        f"{who}: {record['settled_seeds']} of {seeds} seeds pass 99 % and stay above it, from step"
-        f" {count(steps.mean)} on, on average."
+        f"{who}: {record['settled_seeds']} of {seeds} seeds pass 99 % for good, at step"
+        f" {count(steps.mean)} on average."
     )
