@@ -2,7 +2,6 @@
 
 import ctypes
 import errno
-import hashlib
 import json
 import os
 import platform
@@ -19,7 +18,7 @@ from typing import Any
 
 from remeasure.errors import UserError
 from remeasure.params.reading import read_params, section
-from remeasure.records.files import write_json
+from remeasure.records.files import sha256_of, write_json
 
 PR_SET_PDEATHSIG = 1
 """Linux: the signal that a process receives when its parent dies (prctl(2))."""
@@ -50,13 +49,15 @@ def run_command(main: Callable[[list[str]], None]) -> None:
         sys.exit(1)
 
 
-def die_with_parent(number: signal.Signals = signal.SIGINT) -> None:
-    """Ask Linux to send this process a signal when its parent dies; elsewhere nothing happens.
+def die_with_parent() -> None:
+    """Ask Linux to end this process when its parent dies; elsewhere nothing happens.
 
     A stage whose caller was killed would otherwise go on training and write over its successor.
+    The signal is SIGTERM: DVC ignores SIGINT while its command runs, and so does what a shell
+    started in the background.
     """
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def one_name(words: Sequence[str], usage: str) -> str:
@@ -113,7 +114,7 @@ def _state(reads: Sequence[Path], params: Sequence[str]) -> dict[str, str]:
 
 def _digest(path: Path) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return sha256_of(path)
     except FileNotFoundError:
         return "missing"
 

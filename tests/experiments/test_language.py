@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +10,11 @@ import torch
 
 from remeasure.data.tokens import Tokens
 from remeasure.errors import UserError
+from remeasure.experiments import language
 from remeasure.experiments.language import CURVE_COLUMNS, Trained, train_and_measure
 from remeasure.params.ablations import TrainingPlan, ablation_plan
+from remeasure.progress import Progress
+from remeasure.training.loop import train
 
 TINY = {"d_model": 16, "context": 12}
 
@@ -118,3 +122,33 @@ def test_a_text_too_short_for_the_windows(params: dict[str, Any], small_tokens: 
     short = Tokens(small_tokens.train_N, small_tokens.held_out_N[:24], 17, 9, "0" * 64)
     with pytest.raises(UserError, match="too few for windows of 24"):
         train_and_measure(plan(params), short, "x", None)
+
+
+def test_a_seed_that_was_finished_before_the_kill_is_not_trained_again(
+    params: dict[str, Any],
+    small_tokens: Tokens,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    undisturbed = train_and_measure(plan(params), small_tokens, "x", None)
+    trained: list[int] = []
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        seed = arguments[3]
+        if seed != plan(params).budget.seeds[0] and seed not in trained:
+            trained.append(seed)
+            raise KeyboardInterrupt
+        return train(*arguments, **options)
+
+    monkeypatch.setattr(language, "train", watched)
+    with pytest.raises(KeyboardInterrupt):
+        train_and_measure(plan(params), small_tokens, "x", tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
+    steps: list[str] = []
+    monkeypatch.setattr(Progress, "advance", lambda self, note="": steps.append(note))
+    resumed = train_and_measure(plan(params), small_tokens, "x", tmp_path)
+    assert resumed.record == undisturbed.record
+    assert resumed.curve == undisturbed.curve
+    budget = plan(params).budget
+    assert len(steps) == budget.steps * (len(budget.seeds) - 1)
+    assert not list(tmp_path.iterdir())

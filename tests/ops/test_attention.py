@@ -16,6 +16,7 @@ from remeasure.ops.averaging import (
     average_by_softmax,
     averaging_matrix,
 )
+from remeasure.ops.blocked_attention import blocked_attention
 
 
 def heads(n_queries: int = 7, n_keys: int = 7, width: int = 4) -> tuple[torch.Tensor, ...]:
@@ -82,6 +83,26 @@ def test_dropped_weights_are_scaled_so_that_the_mean_stays() -> None:
     dropped = attention(query, key, value, dropout=0.5)
     assert dropped.std() > 0.1
     assert dropped.mean().item() == pytest.approx(1, abs=0.15)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("biased", [True, False])
+def test_blocked_form_is_the_same_function(causal: bool, scale: bool, biased: bool) -> None:
+    query, key, value = (tensor.requires_grad_() for tensor in heads(n_queries=5))
+    bias = torch.randn(3, 5, 7, dtype=torch.float64) if biased else None
+    above = torch.randn(2, 3, 5, 4, dtype=torch.float64)
+    results = []
+    for form in (attention, blocked_attention):
+        mixed = form(query, key, value, scale=scale, bias_HTS=bias, causal=causal)
+        results.append((mixed, *torch.autograd.grad(mixed, (query, key, value), above)))
+    for explicit, blocked in zip(*results, strict=True):
+        torch.testing.assert_close(blocked, explicit)
+
+
+def test_blocked_form_has_the_gradient_that_differences_show() -> None:
+    query, key, value = (tensor.requires_grad_() for tensor in heads(3, 4, 2))
+    assert torch.autograd.gradcheck(blocked_attention, (query, key, value))
 
 
 @pytest.mark.parametrize("form", [average_by_matmul, average_by_softmax])

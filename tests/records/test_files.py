@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from remeasure.errors import UserError
+from remeasure.params.digest import settings_digest
 from remeasure.records.files import read_json, replacing, write_csv, write_json, write_text
-from remeasure.records.protocol import settings_digest
 from remeasure.records.spread import spread
 
 

@@ -65,15 +65,18 @@ def test_a_uniform_average_has_answers_and_no_attention_rows(small_params):
 def test_no_held_out_pair_reaches_the_training(monkeypatch, small_params):
     given = {}
 
-    def watched(model, sentences_NL, *args, evaluate, on_step):
+    def watched_rows(sentences_NL, batch_size):
         given["training"] = {tuple(row[:15]) for row in sentences_NL.tolist()}
+
+    def no_training(*args, evaluate, **options):
         return [{"step": 0, "batch_loss": None, **evaluate()}]
 
     def watched_score(model, asked):
         given["held_out"] = {tuple(row) for row in asked.visible_NT.tolist()}
         return {"accuracy": 0.0, "accuracy_among_present": 0.0, "wrong_noun": 0.0}
 
-    monkeypatch.setattr(experiment, "train_on_sentences", watched)
+    monkeypatch.setattr(experiment, "random_rows", watched_rows)
+    monkeypatch.setattr(experiment, "train", no_training)
     monkeypatch.setattr(experiment, "score", watched_score)
     train_and_ask(referent_plan(small_params, "attention"), "test")
     assert len(given["training"]) == 192 * 8

@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from remeasure.data.batches import random_windows
 from remeasure.data.tokens import Tokens
 from remeasure.errors import UserError
 from remeasure.models.build import build
@@ -55,11 +56,11 @@ def run(
     with global_seed(seed, "initialisation"):
         model = build(spec, tokens.vocab_size)
     built(model)
+    settings = budget(**changes)
     rows = train(
         model,
-        tokens.train_N,
-        spec.context,
-        budget(**changes),
+        random_windows(tokens.train_N, spec.context, settings.batch_size),
+        settings,
         seed,
         name="small",
         evaluate=lambda: {"held_out_loss": mean_loss(model, tokens.held_out_N, spec.context)},
@@ -126,7 +127,10 @@ def test_a_killed_training_goes_on_bit_for_bit(
     for name, tensor in model.state_dict().items():
         assert torch.equal(tensor, resumed_model.state_dict()[name]), name
     assert steps[0] == (at + 1 if at < 29 else 1)
-    assert not (tmp_path / "c.safetensors").exists()
+    again, _ = run(spec, small_tokens, checkpoint=checkpoint(), on_step=steps.append)
+    assert again == undisturbed
+    assert steps[-1] == 30, "what is finished is not trained again"
+    assert len(steps) == (30 - at if at < 29 else 30)
 
 
 @pytest.mark.parametrize("damage", ["foreign", "truncated", "empty", "garbage"])

@@ -20,9 +20,10 @@ from remeasure.benchmarks.memory import MEGABYTE, OutOfMemory, limit_memory, pea
 from remeasure.benchmarks.timing import choose_device, repeated
 from remeasure.models.mixers import SelfAttention
 from remeasure.params.benchmarks import AttentionCostSettings
+from remeasure.params.digest import settings_digest
 from remeasure.params.reading import check
 from remeasure.progress import Progress
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 
 ADDRESS = "benchmarks.attention_cost"
 BYTES_A_SCORE = 4

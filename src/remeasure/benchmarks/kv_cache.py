@@ -19,10 +19,11 @@ from remeasure.models.build import build
 from remeasure.models.cache import ModelCache
 from remeasure.models.language_model import LanguageModel
 from remeasure.params.benchmarks import KVCacheSettings
+from remeasure.params.digest import settings_digest
 from remeasure.params.model import ModelSpec
 from remeasure.params.reading import check
 from remeasure.progress import Progress
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 
 ADDRESS = "benchmarks.kv_cache"
 BYTES_A_NUMBER = 4

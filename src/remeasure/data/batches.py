@@ -1,34 +1,36 @@
 """Windows of tokens: at random for training, side by side for evaluation.
 
-Shapes: N tokens, B windows, T tokens of a window.
+Shapes: N tokens, M rows, B windows, T tokens of a window.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
 
+Draw = Callable[[torch.Generator], tuple[Tensor, Tensor]]
+"""Draws a batch and, for each of its tokens, the one that follows: [B, T] twice."""
 
-class RandomWindows:
-    """Batches of windows at positions drawn from a generator of its own."""
 
-    def __init__(
-        self, ids_N: Tensor, context: int, batch_size: int, generator: torch.Generator
-    ) -> None:
-        """Raises ValueError if the tokens are fewer than one window and its next token."""
-        if len(ids_N) <= context:
-            raise ValueError(f"{len(ids_N)} tokens are too few for windows of {context}")
-        self._windows_MT1 = ids_N.unfold(0, context + 1, 1)
-        self._batch_size = batch_size
-        self._generator = generator
+def random_windows(ids_N: Tensor, context: int, batch_size: int) -> Draw:
+    """Windows of a text, at positions drawn with replacement.
 
-    def draw(self) -> tuple[Tensor, Tensor]:
-        """The next batch and, for each of its tokens, the one that follows: [B, T] twice."""
-        starts_B = torch.randint(
-            len(self._windows_MT1), (self._batch_size,), generator=self._generator
-        )
-        window_BT1 = self._windows_MT1[starts_B.to(self._windows_MT1.device)]
-        return window_BT1[:, :-1], window_BT1[:, 1:]
+    Raises ValueError if the tokens are fewer than one window and its next token.
+    """
+    if len(ids_N) <= context:
+        raise ValueError(f"{len(ids_N)} tokens are too few for windows of {context}")
+    return random_rows(ids_N.unfold(0, context + 1, 1), batch_size)
+
+
+def random_rows(ids_MT1: Tensor, batch_size: int) -> Draw:
+    """Rows of a table of tokens, drawn with replacement."""
+
+    def draw(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        chosen_B = torch.randint(len(ids_MT1), (batch_size,), generator=generator)
+        rows_BT1 = ids_MT1[chosen_B.to(ids_MT1.device)]
+        return rows_BT1[:, :-1], rows_BT1[:, 1:]
+
+    return draw
 
 
 def side_by_side(ids_N: Tensor, context: int, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import httpx
 
-from remeasure.data.text import sha256_of
 from remeasure.errors import UserError
-from remeasure.records.files import replacing
+from remeasure.records.files import replacing, sha256_of
 
 CORPUS_FILE = "CORPUS_FILE"
 """Environment variable that names a copy of the text to be tried before all other sources."""

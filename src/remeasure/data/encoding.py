@@ -7,9 +7,10 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from remeasure.data.text import read_text, sha256_of
+from remeasure.data.text import read_text
 from remeasure.data.tokens import Tokens
 from remeasure.errors import UserError
+from remeasure.records.files import sha256_of
 
 
 def load_tokenizer(path: Path) -> Tokenizer:

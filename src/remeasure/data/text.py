@@ -1,18 +1,8 @@
-"""The corpus as a file on this machine: its text and its checksum."""
+"""The corpus as a file on this machine."""
 
-import hashlib
 from pathlib import Path
 
 from remeasure.errors import UserError
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file in hexadecimal, read in pieces."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(1024 * 1024):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def read_text(path: Path) -> str:

@@ -10,16 +10,18 @@ from typing import Any
 
 import torch
 
+from remeasure.data.batches import random_windows
 from remeasure.data.tokens import Tokens
 from remeasure.errors import UserError
 from remeasure.models.build import build
 from remeasure.models.language_model import LanguageModel
 from remeasure.models.parts import parameter_count
 from remeasure.params.ablations import TrainingPlan
+from remeasure.params.digest import settings_digest
 from remeasure.params.model import ModelSpec
 from remeasure.probes.attention_statistics import attention_statistics
 from remeasure.progress import Progress
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 from remeasure.records.spread import spread
 from remeasure.training.checkpoint import Checkpoint
 from remeasure.training.evaluation import bits_per_byte, mean_loss, perplexity
@@ -68,14 +70,11 @@ def train_and_measure(
             f"the text has {len(tokens.train_N)} training and {len(tokens.held_out_N)} held-out"
             f" tokens: too few for windows of {longest}; use a longer text or a shorter context"
         )
-    key = settings_digest(
-        plan.spec,
-        plan.budget,
-        {"corpus": tokens.corpus_sha256, "vocab_size": tokens.vocab_size, "device": device.type},
-    )
+    key = _key(plan, tokens, device)
     measured: dict[int, dict[str, float | None]] = {}
     curve: list[list[Any]] = []
     models: list[LanguageModel] = []
+    kept: list[Checkpoint] = []
     with Progress(label, plan.budget.steps * len(plan.budget.seeds)) as progress:
         for seed in plan.budget.seeds:
             with global_seed(seed, "initialisation"):
@@ -83,6 +82,7 @@ def train_and_measure(
             checkpoint = checkpoints and Checkpoint(
                 checkpoints / f"{key}-{seed}.safetensors", f"{key}-{seed}"
             )
+            kept += [checkpoint] if checkpoint else []
             rows = _train_seed(
                 plan, tokens, model.to(device), seed, label, progress, checkpoint or None
             )
@@ -93,7 +93,16 @@ def train_and_measure(
             }
             curve += [[seed, *(row.get(name) for name in CURVE_COLUMNS[1:])] for row in rows]
             models = models or [model.cpu()]
+    for checkpoint in kept:
+        checkpoint.remove()
     return Trained(_record(plan, tokens, models[0], measured), curve, models[0])
+
+
+def _key(plan: TrainingPlan, tokens: Tokens, device: torch.device) -> str:
+    """What a checkpoint must agree on before it is used."""
+    text = [tokens.corpus_sha256, tokens.vocab_size, len(tokens.train_N)]
+    where = [device.type, torch.__version__, torch.get_num_threads()]
+    return settings_digest({"settings": plan.settings, "text": text, "where": where})
 
 
 def _train_seed(
@@ -120,8 +129,7 @@ def _train_seed(
 
     return train(
         model,
-        tokens.train_N.to(device),
-        context,
+        random_windows(tokens.train_N.to(device), context, plan.budget.batch_size),
         plan.budget,
         seed,
         name=label,
@@ -170,11 +178,8 @@ def _record(
     model: LanguageModel,
     measured: Mapping[int, Mapping[str, float | None]],
 ) -> dict[str, Any]:
-    seedless = plan.budget.model_dump(mode="json", exclude={"seeds"})
     record: dict[str, Any] = {
-        "protocol": protocol(
-            settings_digest(plan.spec, seedless), tokens.corpus_sha256, plan.training.fraction
-        ),
+        "protocol": protocol(plan.settings, tokens.corpus_sha256, plan.training.fraction),
         "parameters": parameter_count(model),
     }
     for address in measured[plan.budget.seeds[0]]:

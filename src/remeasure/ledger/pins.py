@@ -13,18 +13,12 @@ from remeasure import paths
 from remeasure.errors import ParameterError
 from remeasure.ledger.claims import Pin, read_claims
 from remeasure.params.ablations import ablation_plan
-from remeasure.params.benchmarks import AttentionCostSettings, KVCacheSettings
+from remeasure.params.benchmarks import benchmark_settings
+from remeasure.params.digest import settings_digest
 from remeasure.params.probes import probe_settings
-from remeasure.params.reading import Settings, check, section
+from remeasure.params.reading import section
 from remeasure.params.referent import referent_plan
-from remeasure.params.training import Budget
 from remeasure.records.files import write_text
-from remeasure.records.protocol import settings_digest
-
-BENCHMARKS: Mapping[str, type[Settings]] = {
-    "attention_cost": AttentionCostSettings,
-    "kv_cache": KVCacheSettings,
-}
 
 
 def current_settings(params: Mapping[str, Any], file: str) -> str:
@@ -79,33 +73,10 @@ def _replaced(text: str, file: str, pin: Pin, settings: str, path: Path) -> str:
     return text
 
 
-def _seedless(budget: Budget) -> dict[str, Any]:
-    return budget.model_dump(mode="json", exclude={"seeds"})
-
-
-def _ablation(params: Mapping[str, Any], name: str) -> str:
-    plan = ablation_plan(params, name)
-    return settings_digest(plan.spec, _seedless(plan.budget))
-
-
-def _referent(params: Mapping[str, Any], name: str) -> str:
-    plan = referent_plan(params, name)
-    return settings_digest(plan.spec, _seedless(plan.budget), plan.language, {"task": plan.task})
-
-
-def _probe(params: Mapping[str, Any], name: str) -> str:
-    return settings_digest(probe_settings(params, name))
-
-
-def _benchmark(params: Mapping[str, Any], name: str) -> str:
-    where = f"benchmarks.{name}"
-    return settings_digest(check(BENCHMARKS[name], section(params, where), where))
-
-
 DIGESTS: Mapping[str, Callable[[Mapping[str, Any], str], str]] = {
-    "ablations": _ablation,
-    "referent": _referent,
-    "probes": _probe,
-    "benchmarks": _benchmark,
+    "ablations": lambda params, name: ablation_plan(params, name).settings,
+    "referent": lambda params, name: referent_plan(params, name).settings,
+    "probes": lambda params, name: settings_digest(probe_settings(params, name)),
+    "benchmarks": lambda params, name: settings_digest(benchmark_settings(params, name)),
 }
-"""The same parts, in the same order, as the measuring code digests for its record."""
+"""What the measuring code writes into its records, from params.yaml alone."""

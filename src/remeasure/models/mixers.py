@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from remeasure.models.cache import Cache
 from remeasure.ops import attention as attention_op
 from remeasure.ops.averaging import averaging_matrix
+from remeasure.ops.blocked_attention import blocked_attention
 from remeasure.ops.positions import alibi_bias, rotate
 
 
@@ -67,15 +68,27 @@ class SelfAttention(nn.Module):
     def forward(self, x_BTD: Tensor, cache: Cache | None = None) -> Tensor:
         """[B, T, D] to [B, T, D]."""
         query_BHTK, key_BHSK, value_BHSK = self.project(x_BTD, cache)
-        mixed_BHTK = attention_op.attention(
-            query_BHTK,
-            key_BHSK,
-            value_BHSK,
-            scale=self.scale,
-            bias_HTS=self._bias(query_BHTK, key_BHSK),
-            causal=self.causal,
-            dropout=self.dropout if self.training else 0.0,
-        )
+        bias_HTS = self._bias(query_BHTK, key_BHSK)
+        dropout = self.dropout if self.training else 0.0
+        if query_BHTK.requires_grad and query_BHTK.device.type == "cpu" and not dropout:
+            mixed_BHTK = blocked_attention(
+                query_BHTK,
+                key_BHSK,
+                value_BHSK,
+                scale=self.scale,
+                bias_HTS=bias_HTS,
+                causal=self.causal,
+            )
+        else:
+            mixed_BHTK = attention_op.attention(
+                query_BHTK,
+                key_BHSK,
+                value_BHSK,
+                scale=self.scale,
+                bias_HTS=bias_HTS,
+                causal=self.causal,
+                dropout=dropout,
+            )
         return self.output(mixed_BHTK.transpose(1, 2).flatten(2))
 
     def scores(self, x_BTD: Tensor) -> Tensor:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from remeasure.errors import ParameterError
+from remeasure.params.digest import settings_digest
 from remeasure.params.model import ModelSpec
-from remeasure.params.reading import check, section
+from remeasure.params.reading import check, mapping, section
 from remeasure.params.training import Budget, TrainingSettings
 
 
@@ -23,6 +24,13 @@ class TrainingPlan:
     addresses: tuple[str, ...]
     """Where in params.yaml all of this stands."""
 
+    @property
+    def settings(self) -> str:
+        """Digest of all that decides what one seed measures."""
+        also = None if self.also_evaluated is None else self.also_evaluated.model_dump(mode="json")
+        further = {"precision": self.training.precision, "also_evaluated": also}
+        return settings_digest(self.spec, self.budget.seedless(), further)
+
 
 def resolve(base: Mapping[str, Any], override: Mapping[str, Any], where: str) -> ModelSpec:
     """`base` with the keys of `override` replaced, checked. Raises ParameterError."""
@@ -36,24 +44,19 @@ def resolve(base: Mapping[str, Any], override: Mapping[str, Any], where: str) ->
 def ablation_plan(params: Mapping[str, Any], name: str) -> TrainingPlan:
     """The plan of the entry `ablations.<name>`. Raises ParameterError."""
     where = f"ablations.{name}"
-    base, entry = section(params, "base"), section(params, where)
-    for value, address in ((base, "base"), (entry, where)):
-        if not isinstance(value, Mapping):
-            raise ParameterError(f"{address}: {value!r} is no mapping of keys")
+    base, entry = mapping(params, "base"), mapping(params, where)
     keys = {key: value for key, value in entry.items() if key not in ("budget", "evaluate_with")}
     spec = resolve(base, keys, where)
-    also = entry.get("evaluate_with")
-    if also is not None and not isinstance(also, Mapping):
-        raise ParameterError(f"{where}.evaluate_with: {also!r} is no mapping of model keys")
-    also_spec = None if also is None else resolve(spec.model_dump(), also, f"{where}.evaluate_with")
+    also_spec = None
+    if entry.get("evaluate_with") is not None:
+        other = f"{where}.evaluate_with"
+        also_spec = resolve(spec.model_dump(), mapping(params, other), other)
     return _plan(params, spec, entry.get("budget"), where, also_spec, ("base", where))
 
 
 def variant_plan(params: Mapping[str, Any]) -> TrainingPlan:
     """The plan of the reader's own variant: section `model`. Raises ParameterError."""
-    model = section(params, "model")
-    if not isinstance(model, Mapping):
-        raise ParameterError(f"model: {model!r} is no mapping of keys")
+    model = mapping(params, "model")
     keys = {key: value for key, value in model.items() if key != "budget"}
     return _plan(
         params, check(ModelSpec, keys, "model"), model.get("budget"), "model", None, ("model",)
@@ -68,7 +71,7 @@ def _plan(
     also_evaluated: ModelSpec | None,
     read: tuple[str, ...],
 ) -> TrainingPlan:
-    budgets = section(params, "budgets")
+    budgets = mapping(params, "budgets")
     if not isinstance(budget_name, str) or budget_name not in budgets:
         raise ParameterError(
             f"{where}.budget: {budget_name!r} is not one of {', '.join(map(str, budgets))}"

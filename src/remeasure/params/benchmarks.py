@@ -1,12 +1,14 @@
 """How large, how often and under which memory limit this machine is measured."""
 
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from remeasure.errors import ParameterError
 from remeasure.params.model import Count, Width
-from remeasure.params.reading import Settings
+from remeasure.params.reading import Settings, check, section
 
 Device = Literal["auto", "cpu", "cuda"]
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
@@ -67,3 +69,18 @@ class KVCacheSettings(Settings):
         if self.d_model % self.n_heads:
             raise ValueError(f"d_model {self.d_model} is not divisible by n_heads {self.n_heads}")
         return self
+
+
+BENCHMARKS: Mapping[str, type[Settings]] = {
+    "attention_cost": AttentionCostSettings,
+    "kv_cache": KVCacheSettings,
+}
+"""Each benchmark and what may be set for it; the module of the same name measures it."""
+
+
+def benchmark_settings(params: Mapping[str, Any], name: str) -> Settings:
+    """The settings `benchmarks.<name>`. Raises ParameterError."""
+    if name not in BENCHMARKS:
+        raise ParameterError(f"benchmarks.{name}: no such benchmark; {', '.join(BENCHMARKS)} are")
+    where = f"benchmarks.{name}"
+    return check(BENCHMARKS[name], section(params, where), where)

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from remeasure.errors import ParameterError
 from remeasure.params.ablations import resolve
 from remeasure.params.model import Count, ModelSpec, Width
-from remeasure.params.reading import Settings, check, section
+from remeasure.params.reading import Settings, check, mapping
 from remeasure.params.training import Seeds
 
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
@@ -170,10 +170,7 @@ def probe_settings(params: Mapping[str, Any], name: str) -> Settings:
     if name not in PROBES:
         raise ParameterError(f"{name!r} is no probe; there are: {', '.join(PROBES)}")
     where = f"probes.{name}"
-    entry, base = section(params, where), section(params, "base")
-    for value, address in ((entry, where), (base, "base")):
-        if not isinstance(value, Mapping):
-            raise ParameterError(f"{address}: {value!r} is no mapping of keys")
+    entry, base = mapping(params, where), mapping(params, "base")
     kinds = {key: field.annotation for key, field in PROBES[name].model_fields.items()}
     complete = {
         key: _complete(kinds.get(key), value, base, f"{where}.{key}")

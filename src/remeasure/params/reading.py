@@ -63,6 +63,14 @@ def section(params: Mapping[str, Any], address: str) -> Any:
     return value
 
 
+def mapping(params: Mapping[str, Any], address: str) -> Mapping[str, Any]:
+    """The mapping of keys at a dotted address. Raises ParameterError if anything else is there."""
+    value = section(params, address)
+    if not isinstance(value, Mapping):
+        raise ParameterError(f"{address}: {_shown(value)} is no mapping of keys")
+    return value
+
+
 def check(kind: type[AnySettings], value: Any, where: str) -> AnySettings:
     """`value` as a checked `kind`. Raises ParameterError naming key, value and what is allowed."""
     if not isinstance(value, Mapping):

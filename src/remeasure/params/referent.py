@@ -8,8 +8,9 @@ from pydantic import Field
 
 from remeasure.errors import ParameterError
 from remeasure.params.ablations import resolve
+from remeasure.params.digest import settings_digest
 from remeasure.params.model import ModelSpec
-from remeasure.params.reading import Settings, check, section
+from remeasure.params.reading import Settings, check, mapping, section
 from remeasure.params.training import Budget, Steps, TrainingSettings
 
 
@@ -44,14 +45,17 @@ class ReferentPlan:
     addresses: tuple[str, ...]
     """Where in params.yaml all of this stands."""
 
+    @property
+    def settings(self) -> str:
+        """Digest of all that decides what one seed measures."""
+        further = {"precision": self.training.precision, "task": self.task}
+        return settings_digest(self.spec, self.budget.seedless(), self.language, further)
+
 
 def referent_plan(params: Mapping[str, Any], name: str) -> ReferentPlan:
     """The plan of the entry `referent.runs.<name>`. Raises ParameterError."""
     where = f"referent.runs.{name}"
-    base, entry = section(params, "base"), section(params, where)
-    for value, address in ((base, "base"), (entry, where)):
-        if not isinstance(value, Mapping):
-            raise ParameterError(f"{address}: {value!r} is no mapping of keys")
+    base, entry = mapping(params, "base"), mapping(params, where)
     own = [key for key in entry if key in Run.model_fields]
     run = check(Run, {key: entry[key] for key in own}, where)
     keys = {key: value for key, value in entry.items() if key not in own}
@@ -75,9 +79,7 @@ def referent_plan(params: Mapping[str, Any], name: str) -> ReferentPlan:
 
 def _budget(params: Mapping[str, Any], run: Run) -> Budget:
     where = "referent.budget"
-    shared = section(params, where)
-    if not isinstance(shared, Mapping):
-        raise ParameterError(f"{where}: {shared!r} is no mapping of keys")
+    shared = mapping(params, where)
     given_elsewhere = {"steps": run.steps, "evaluated_at": []}
     for key in given_elsewhere:
         if key in shared:

@@ -1,7 +1,7 @@
 """How long, on what and with which seeds a model is trained."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -41,6 +41,10 @@ class Budget(Settings):
                 "evaluate_every": max(1, math.ceil(self.evaluate_every * fraction)),
             }
         )
+
+    def seedless(self) -> dict[str, Any]:
+        """All but the seeds, as plain values: what every seed has in common."""
+        return self.model_dump(mode="json", exclude={"seeds"})
 
     def windows(self, spec: ModelSpec) -> tuple[int, ...]:
         """Window lengths, in tokens, at which a trained `spec` is evaluated.

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from remeasure.errors import ParameterError
-from remeasure.ledger.pins import BENCHMARKS
 from remeasure.params.ablations import ablation_plan, variant_plan
+from remeasure.params.benchmarks import benchmark_settings
 from remeasure.params.corpus import CorpusSettings, SplitSettings, TokenizerSettings
 from remeasure.params.probes import probe_settings
-from remeasure.params.reading import Settings, check, section
+from remeasure.params.reading import Settings, check, mapping, section
 from remeasure.params.referent import referent_plan
 from remeasure.params.sample import SampleSettings
 from remeasure.params.training import Budget, TrainingSettings
@@ -40,21 +40,6 @@ def check_all(params: Mapping[str, Any]) -> None:
     for name in mapping(params, "probes"):
         probe_settings(params, name)
     for name in mapping(params, "benchmarks"):
-        _check_benchmark(params, name)
+        benchmark_settings(params, name)
     for name in mapping(params, "referent.runs"):
         referent_plan(params, name)
-
-
-def _check_benchmark(params: Mapping[str, Any], name: str) -> None:
-    where = f"benchmarks.{name}"
-    if name not in BENCHMARKS:
-        raise ParameterError(f"{where}: no such benchmark; there are: {', '.join(BENCHMARKS)}")
-    check(BENCHMARKS[name], section(params, where), where)
-
-
-def mapping(params: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A section that is a mapping of named entries. Raises ParameterError otherwise."""
-    value = section(params, name)
-    if not isinstance(value, Mapping):
-        raise ParameterError(f"{name}: {value!r} is no mapping of named entries")
-    return value

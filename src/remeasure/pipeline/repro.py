@@ -224,10 +224,9 @@ def _prepare_child() -> None:
     """In the child, before DVC starts: end with this runner, and listen to SIGINT in any case.
 
     A shell's background jobs start with SIGINT ignored, and their children would inherit that.
-    SIGTERM at the runner's death, because DVC itself ignores SIGINT while its command runs.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    die_with_parent(signal.SIGTERM)
+    die_with_parent()
 
 
 def _signal(job: Job, number: signal.Signals) -> None:

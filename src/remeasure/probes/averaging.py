@@ -13,8 +13,9 @@ from remeasure.ops.averaging import (
     average_by_softmax,
     averaging_matrix,
 )
+from remeasure.params.digest import settings_digest
 from remeasure.params.probes import AveragingSettings
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 from remeasure.training.seeds import generator
 
 

@@ -10,8 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from remeasure.models.mixers import SelfAttention
+from remeasure.params.digest import settings_digest
 from remeasure.params.probes import EquivalenceSettings
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 from remeasure.training.seeds import generator, global_seed
 
 

@@ -14,11 +14,12 @@ from remeasure.data.tokens import Tokens, load_tokens
 from remeasure.models.build import build
 from remeasure.models.language_model import LanguageModel
 from remeasure.models.mixers import attention_layers
+from remeasure.params.digest import settings_digest
 from remeasure.params.model import ModelSpec
 from remeasure.params.probes import GradientNormsSettings
 from remeasure.probes.real_text import training_windows
 from remeasure.progress import Progress
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 from remeasure.records.spread import spread
 from remeasure.training.seeds import global_seed
 

@@ -14,9 +14,10 @@ from remeasure.models.build import build
 from remeasure.models.language_model import LanguageModel
 from remeasure.models.mixers import SelfAttention
 from remeasure.models.parts import Block, FeedForward, parameter_count
+from remeasure.params.digest import settings_digest
 from remeasure.params.model import ModelSpec
 from remeasure.params.probes import ParametersSettings
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 
 
 def measure(settings: ParametersSettings) -> dict[str, Any]:

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from remeasure.ops.positions import alibi_bias, rotate, sinusoids
+from remeasure.params.digest import settings_digest
 from remeasure.params.probes import PositionDefinitionsSettings
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 from remeasure.training.seeds import generator
 
 

@@ -6,7 +6,7 @@ Shapes: B windows, T tokens.
 from torch import Tensor
 
 from remeasure import paths
-from remeasure.data.batches import RandomWindows
+from remeasure.data.batches import random_windows
 from remeasure.data.tokens import Tokens
 from remeasure.errors import UserError
 from remeasure.training.seeds import generator
@@ -20,9 +20,9 @@ def training_windows(
     Raises UserError if the training text is shorter than one window.
     """
     try:
-        batches = RandomWindows(tokens.train_N, context, windows, generator(seed, "data"))
+        draw = random_windows(tokens.train_N, context, windows)
     except ValueError as error:
         raise UserError(
             f"{paths.TOKENS}: {error}; use a longer text or a shorter context"
         ) from None
-    return batches.draw()
+    return draw(generator(seed, "data"))

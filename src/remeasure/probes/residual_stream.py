@@ -16,9 +16,10 @@ from remeasure.models.build import build
 from remeasure.models.language_model import LanguageModel
 from remeasure.models.mixers import SelfAttention, UniformAverage
 from remeasure.models.parts import FeedForward, SubLayer
+from remeasure.params.digest import settings_digest
 from remeasure.params.probes import ResidualStreamSettings
 from remeasure.probes.real_text import training_windows
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 from remeasure.training.seeds import global_seed
 
 NAMES: dict[type[nn.Module], str] = {

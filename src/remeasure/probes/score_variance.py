@@ -6,9 +6,10 @@ Section: why the scores are divided by sqrt(d_k).
 import math
 from typing import Any
 
+from remeasure.params.digest import settings_digest
 from remeasure.params.probes import ScoreVarianceSettings
 from remeasure.probes.random_scores import random_scores
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 
 
 def measure(settings: ScoreVarianceSettings) -> dict[str, Any]:

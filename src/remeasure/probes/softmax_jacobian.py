@@ -8,10 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from remeasure.params.digest import settings_digest
 from remeasure.params.probes import SoftmaxJacobianSettings
 from remeasure.probes.attention_statistics import FROZEN_ABOVE
 from remeasure.probes.random_scores import random_scores
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 
 
 def measure(settings: SoftmaxJacobianSettings) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from remeasure.params.digest import settings_digest
 from remeasure.params.probes import SoftmaxRowSettings
 from remeasure.probes.random_scores import random_scores
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 
 
 def measure(settings: SoftmaxRowSettings) -> dict[str, Any]:

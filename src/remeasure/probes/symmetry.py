@@ -12,9 +12,10 @@ from torch import Tensor
 from remeasure.models.build import build
 from remeasure.models.mixers import attention_layers
 from remeasure.ops.attention import attention
+from remeasure.params.digest import settings_digest
 from remeasure.params.model import ModelSpec
 from remeasure.params.probes import SymmetrySettings
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 from remeasure.training.seeds import generator, global_seed
 
 

@@ -1,6 +1,7 @@
 """Files are written whole or not at all, and the same content always gives the same bytes."""
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -10,6 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from remeasure.errors import UserError
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file in hexadecimal, read in pieces."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1024 * 1024):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 @contextmanager

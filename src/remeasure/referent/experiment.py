@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from remeasure.data.batches import random_rows
 from remeasure.errors import ParameterError
 from remeasure.models.build import build
 from remeasure.models.language_model import LanguageModel
@@ -17,7 +18,7 @@ from remeasure.models.parts import parameter_count
 from remeasure.ops.averaging import averaging_matrix
 from remeasure.params.referent import ReferentPlan
 from remeasure.progress import Progress
-from remeasure.records.protocol import protocol, settings_digest
+from remeasure.records.protocol import protocol
 from remeasure.records.spread import spread
 from remeasure.referent.attention import (
     asked_rows,
@@ -36,7 +37,7 @@ from remeasure.referent.language import (
 )
 from remeasure.referent.scoring import Questions, questions, score
 from remeasure.referent.split import split_pairs
-from remeasure.referent.training import train_on_sentences
+from remeasure.training.loop import train
 from remeasure.training.numerics import set_up
 from remeasure.training.seeds import global_seed
 
@@ -83,14 +84,12 @@ def train_and_ask(plan: ReferentPlan, label: str) -> Trained:
         for seed in plan.budget.seeds:
             with global_seed(seed, "initialisation"):
                 model = build(plan.spec, len(VOCABULARY)).to(device)
-            curves[seed] = _train_seed(plan, model, training_NL, asked, seed, progress)
+            curves[seed] = _train_seed(plan, model, training_NL, asked, seed, label, progress)
             rows = asked_rows(model, seen_AT)
             numbers[seed] = attention_numbers(rows)
             maps = maps or [attention_map(model, seen_AT, rows)]
-    seedless = plan.budget.model_dump(mode="json", exclude={"seeds"})
-    digest = settings_digest(plan.spec, seedless, plan.language, {"task": plan.task})
     record = {
-        "protocol": protocol(digest, None, plan.training.fraction),
+        "protocol": protocol(plan.settings, None, plan.training.fraction),
         "parameters": parameter_count(model),
         "sentences": {"training": len(training_NL), "held_out": len(asked.right_N)},
         **_answers(curves),
@@ -124,6 +123,7 @@ def _train_seed(
     training_NL: Tensor,
     asked: Questions,
     seed: int,
+    label: str,
     progress: Progress,
 ) -> list[dict[str, Any]]:
     latest = ""
@@ -134,13 +134,14 @@ def _train_seed(
         latest = f"seed {seed}, held-out accuracy {scores['accuracy']:.3f}"
         return scores
 
-    return train_on_sentences(
+    return train(
         model,
-        training_NL,
+        random_rows(training_NL, plan.budget.batch_size),
         plan.budget,
         seed,
+        name=label,
         evaluate=evaluate,
-        on_step=lambda: progress.advance(latest),
+        on_step=lambda step: progress.advance(latest),
     )
 
 

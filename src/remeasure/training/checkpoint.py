@@ -1,7 +1,7 @@
 """The state of an unfinished training, so that a killed one goes on where it was, bit for bit.
 
 A checkpoint is a cache: it holds what was computed from exactly these parameters and inputs, named
-by their hash, and is deleted when the training ends.
+by their hash. Those of finished seeds stay until the last seed of a stage is done.
 """
 
 import json
@@ -60,9 +60,9 @@ class Checkpoint:
         except (SafetensorError, OSError, KeyError, ValueError, RuntimeError) as error:
             log.warning("%s cannot be used (%s); starting afresh", self._path, type(error).__name__)
 
-    def keep(self, training: Training) -> None:
-        """Write the state if enough time has passed since the last time."""
-        if time.monotonic() - self._last < self._seconds:
+    def keep(self, training: Training, *, finished: bool = False) -> None:
+        """Write the state if enough time has passed since the last time, or if it is the last."""
+        if not finished and time.monotonic() - self._last < self._seconds:
             return
         notes = {"key": self._key, "step": training.step, "rows": training.rows}
         with replacing(self._path) as temporary:
@@ -70,7 +70,7 @@ class Checkpoint:
         self._last = time.monotonic()
 
     def remove(self) -> None:
-        """Forget the state: the training is done."""
+        """Forget the state: what was trained has been measured."""
         self._path.unlink(missing_ok=True)
 
 

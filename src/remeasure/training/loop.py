@@ -1,16 +1,12 @@
-"""The training loop: AdamW on random windows, with the curve that later checks a change of code.
-
-Shapes: N tokens of the training split.
-"""
+"""The training loop: AdamW on random batches, with the curve that later checks a change of code."""
 
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from remeasure.data.batches import RandomWindows
+from remeasure.data.batches import Draw
 from remeasure.errors import UserError
 from remeasure.params.training import Budget
 from remeasure.training.checkpoint import Checkpoint, Training
@@ -26,8 +22,7 @@ OnStep = Callable[[int], None]
 
 def train(
     model: Trainable,
-    train_N: Tensor,
-    context: int,
+    draw: Draw,
     budget: Budget,
     seed: int,
     *,
@@ -36,19 +31,17 @@ def train(
     on_step: OnStep,
     checkpoint: Checkpoint | None = None,
 ) -> list[dict[str, Any]]:
-    """Train `model` in place; returns the rows of its curve.
+    """Train `model` in place on the batches of `draw`; returns the rows of its curve.
 
     A row holds `step` and `batch_loss` (nats, of that step's batch; None before the first) for each
     of the first 50 steps and wherever `evaluate` is called, and there what `evaluate` returns: at
     step 0, after step 50, every `budget.evaluate_every` steps and after the last. The learning rate
-    climbs linearly over `budget.warmup_steps` and then stays. `train_N` lies on the model's device.
-    Raises UserError at the first loss that is not finite; it says that `name` was training.
+    climbs linearly over `budget.warmup_steps` and then stays. `draw` gives tensors on the model's
+    device. Raises UserError at the first loss that is not finite; it says that `name` was training.
     """
     with global_seed(seed, "dropout"):
-        data_generator = generator(seed, "data")
-        windows = RandomWindows(train_N, context, budget.batch_size, data_generator)
         optimizer = torch.optim.AdamW(model.parameters(), lr=budget.learning_rate, fused=True)
-        training = Training(model, optimizer, data_generator, step=0, rows=[])
+        training = Training(model, optimizer, generator(seed, "data"), step=0, rows=[])
         if checkpoint is not None:
             checkpoint.restore(training)
         if training.step == 0:
@@ -56,13 +49,13 @@ def train(
         model.train()
         while training.step < budget.steps:
             training.step += 1
-            batch_loss = _step(training, windows, budget, f"{name}, seed {seed}")
+            batch_loss = _step(training, draw, budget, f"{name}, seed {seed}")
             _note(training, batch_loss, budget, evaluate)
             on_step(training.step)
             if checkpoint is not None:
                 checkpoint.keep(training)
         if checkpoint is not None:
-            checkpoint.remove()
+            checkpoint.keep(training, finished=True)
         return training.rows
 
 
@@ -73,10 +66,10 @@ def learning_rate(step: int, budget: Budget) -> float:
     return budget.learning_rate
 
 
-def _step(training: Training, windows: RandomWindows, budget: Budget, who: str) -> float:
+def _step(training: Training, draw: Draw, budget: Budget, who: str) -> float:
     for group in training.optimizer.param_groups:
         group["lr"] = learning_rate(training.step, budget)
-    ids_BT, next_BT = windows.draw()
+    ids_BT, next_BT = draw(training.data_generator)
     loss = training.model.loss(ids_BT, next_BT)
     batch_loss = loss.item()
     if not math.isfinite(batch_loss):

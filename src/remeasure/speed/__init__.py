@@ -1,0 +1,1 @@
+"""How fast this machine trains: the project's loop beside a plain PyTorch one (`make bench`)."""
