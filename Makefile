@@ -61,6 +61,10 @@ test: $(INSTALLED) ## Check style and types, then run the tests
 repro: $(INSTALLED) ## Bring every result up to date; JOBS=n runs n stages at a time
 	@$(BIN)/python -m remeasure.pipeline.repro --jobs $(JOBS)
 
+.PHONY: bench
+bench: $(INSTALLED) ## Time the training loop beside a plain PyTorch one; let nothing else run
+	@$(BIN)/python -m remeasure.speed
+
 .PHONY: ledger
 ledger: $(INSTALLED) ## Hold the book's claims against what was measured
 	@$(BIN)/python -m remeasure.ledger

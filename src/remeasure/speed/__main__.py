@@ -18,15 +18,17 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from remeasure import paths
 from remeasure.benchmarks.child import in_child
 from remeasure.commands import run_command
 from remeasure.params.ablations import ablation_plan
-from remeasure.params.reading import read_params
+from remeasure.params.reading import read_params, section
 from remeasure.progress import Progress
 from remeasure.speed.flops import flops_per_token
 from remeasure.speed.runs import (
     VOCABULARY,
     Timing,
+    bpe_run,
     cores,
     matmul_run,
     plain_run,
@@ -40,17 +42,36 @@ BUSY = 0.3
 """A load average above this, before anything of ours runs, is somebody else's work."""
 
 
+Work = Callable[[], tuple[float, list[Timing]]]
+"""Gives a rate, and what else each of the processes measured."""
+
+
 @dataclass
 class Rates:
     """What each round gave: tokens a second, or operations a second."""
 
     per_round: list[float] = field(default_factory=list)
-    peak_bytes: int = 0
+    timings: list[Timing] = field(default_factory=list)
+
+    def add(self, rate: float, timings: Sequence[Timing]) -> None:
+        """One more round."""
+        self.per_round.append(rate)
+        self.timings += timings
 
     @property
     def median(self) -> float:
         """The middle round."""
         return statistics.median(self.per_round)
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most memory that one of the processes held."""
+        return max(timing.peak_bytes for timing in self.timings)
+
+    @property
+    def evaluation_share(self) -> float:
+        """The part of a whole run that its evaluations take, the middle round."""
+        return statistics.median(timing.evaluation_share or 0.0 for timing in self.timings)
 
     def shown(self, unit: float, digits: int = 0) -> str:
         """Median and range, in `unit`s."""
@@ -73,22 +94,33 @@ def main(words: list[str]) -> None:
     with Progress("speed", options.rounds * len(works), "run") as progress:
         for _ in range(options.rounds):
             for name, work in works.items():
-                rate, peak = work()
-                rates[name].per_round.append(rate)
-                rates[name].peak_bytes = max(rates[name].peak_bytes, peak)
+                rate, timings = work()
+                rates[name].add(rate, timings)
                 progress.advance(name)
     for table in _tables(params, options.models, rates):
         console.print(table)
+    _print_bpe(console, section(params, "tokenizer.vocab_size"))
 
 
-def _works(
-    params: Mapping[str, Any], models: Sequence[str]
-) -> dict[str, Callable[[], tuple[float, int]]]:
-    """Each thing to time, by name: it returns a rate and a peak of memory in bytes."""
+def _print_bpe(console: Console, vocab_size: int) -> None:
+    if not paths.CORPUS.exists():
+        console.print(
+            f"{paths.CORPUS} is not there; after 'dvc repro download' the BPE is timed too"
+        )
+        return
+    seconds = in_child(bpe_run, str(paths.CORPUS), vocab_size)
+    table = _table("BPE on the corpus, seconds", "", "ours", "tokenizers")
+    for work in ("train", "encode"):
+        table.add_row(work, f"{seconds[f'{work} ours']:.2f}", f"{seconds[f'{work} library']:.2f}")
+    console.print(table)
+
+
+def _works(params: Mapping[str, Any], models: Sequence[str]) -> dict[str, Work]:
+    """Each thing to time, by name."""
     both = cores()
-    works: dict[str, Callable[[], tuple[float, int]]] = {
-        "matmul 1": lambda: (in_child(matmul_run, 1), 0),
-        "matmul aside": lambda: (sum(_side_by_side(matmul_run, 1)), 0),
+    works: dict[str, Work] = {
+        "matmul 1": lambda: (in_child(matmul_run, 1), []),
+        "matmul aside": lambda: (sum(_side_by_side(matmul_run, 1)), []),
     }
     for name in models:
         works |= {
@@ -102,15 +134,14 @@ def _works(
 
 def _alone(
     run: Callable[..., Timing], params: Mapping[str, Any], name: str, threads: int
-) -> tuple[float, int]:
+) -> tuple[float, list[Timing]]:
     timing = in_child(run, params, name, threads, MODELS[name])
-    return _tokens(params, name) / timing.step_seconds, timing.peak_bytes
+    return _tokens(params, name) / timing.step_seconds, [timing]
 
 
-def _aside(params: Mapping[str, Any], name: str) -> tuple[float, int]:
+def _aside(params: Mapping[str, Any], name: str) -> tuple[float, list[Timing]]:
     timings = _side_by_side(project_run, params, name, 1, MODELS[name])
-    rate = sum(_tokens(params, name) / timing.step_seconds for timing in timings)
-    return rate, max(timing.peak_bytes for timing in timings)
+    return sum(_tokens(params, name) / timing.step_seconds for timing in timings), timings
 
 
 def _side_by_side(work: Callable[..., Any], *arguments: object) -> list[Any]:
@@ -136,6 +167,7 @@ def _tables(
     share = _table(
         "GFLOP/s, as a share of a matrix multiply on the same threads; peak memory in MB",
         *("", "alone", "share", f"{both} at once", "share", "peak, plain", "peak, ours"),
+        "evaluations, share of a run",
     )
     share.add_row(
         "matrix multiply",
@@ -166,6 +198,7 @@ def _tables(
             f"{aside.median * flops / rates['matmul aside'].median:.0%}",
             f"{max(plain.peak_bytes, threaded.peak_bytes) / 1e6:.0f}",
             f"{ours.peak_bytes / 1e6:.0f}",
+            f"{ours.evaluation_share:.1%}",
         )
     return [speed, share]
 

@@ -9,22 +9,32 @@ import statistics
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
+from tokenizers.trainers import BpeTrainer
 
+from remeasure.data import bpe
 from remeasure.data.batches import random_windows
+from remeasure.experiments.language import OBSERVED_WINDOWS
 from remeasure.models.build import build
 from remeasure.params.ablations import ablation_plan
+from remeasure.probes.attention_statistics import attention_statistics
 from remeasure.speed.plain import PlainModel, train_plainly
+from remeasure.training.evaluation import mean_loss
 from remeasure.training.loop import train
 from remeasure.training.numerics import set_up
 
 VOCABULARY = 1024
+HELD_OUT = 45_976
 TEXT = 413_784
-"""As many tokens as the chapter's training split has; which ones they are moves no time."""
+"""As many tokens as the chapter's splits have; which ones they are moves no time."""
 WARM_UP = 2
 MATMUL_SIZE = 2048
 MATMUL_SECONDS = 1.5
@@ -32,10 +42,15 @@ MATMUL_SECONDS = 1.5
 
 @dataclass(frozen=True)
 class Timing:
-    """Median seconds of a step, and the most memory that the process held, in bytes."""
+    """Median seconds of a step, and the most memory that the process held, in bytes.
+
+    `evaluation_share` is the part of a whole run that its evaluations take, None where there are
+    none.
+    """
 
     step_seconds: float
     peak_bytes: int
+    evaluation_share: float | None = None
 
 
 def plain_run(params: Mapping[str, Any], name: str, threads: int, steps: int) -> Timing:
@@ -60,8 +75,9 @@ def project_run(params: Mapping[str, Any], name: str, threads: int, steps: int) 
         update={"steps": WARM_UP + steps, "evaluate_every": WARM_UP + steps}
     )
     ends = [time.perf_counter()]
+    model = build(plan.spec, VOCABULARY)
     train(
-        build(plan.spec, VOCABULARY),
+        model,
         random_windows(ids_N, plan.spec.context, budget.batch_size),
         budget,
         seed=0,
@@ -69,7 +85,38 @@ def project_run(params: Mapping[str, Any], name: str, threads: int, steps: int) 
         evaluate=dict,
         on_step=lambda step: ends.append(time.perf_counter()),
     )
-    return _timing([after - before for before, after in pairwise(ends)])
+    timing = _timing([after - before for before, after in pairwise(ends)])
+    start = time.perf_counter()
+    mean_loss(model, ids_N[:HELD_OUT], plan.spec.context)
+    observed_N = ids_N[: OBSERVED_WINDOWS * plan.spec.context]
+    attention_statistics(model, observed_N.view(OBSERVED_WINDOWS, plan.spec.context))
+    # At the start, after the fiftieth step, at the end, and of both splits once more.
+    times = plan.budget.steps // plan.budget.evaluate_every + 4
+    evaluations = times * (time.perf_counter() - start)
+    share = evaluations / (evaluations + plan.budget.steps * timing.step_seconds)
+    return replace(timing, evaluation_share=share)
+
+
+def bpe_run(path: str, vocab_size: int) -> dict[str, float]:
+    """Seconds to train a BPE on a text and to encode it: ours, and the tokenizers library's."""
+    text = Path(path).read_text(encoding="utf-8")
+    seconds = {}
+    start = time.perf_counter()
+    ours = bpe.train(text, vocab_size)
+    seconds["train ours"] = time.perf_counter() - start
+    theirs = Tokenizer(BPE())
+    theirs.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    trainer = BpeTrainer(
+        vocab_size=vocab_size, initial_alphabet=ByteLevel.alphabet(), show_progress=False
+    )
+    start = time.perf_counter()
+    theirs.train_from_iterator([text], trainer)
+    seconds["train library"] = time.perf_counter() - start
+    for name, tokenizer in (("ours", ours), ("library", theirs)):
+        start = time.perf_counter()
+        tokenizer.encode(text)
+        seconds[f"encode {name}"] = time.perf_counter() - start
+    return seconds
 
 
 def matmul_run(threads: int) -> float:
