@@ -5,7 +5,7 @@ ladder, the division by sqrt(d_k), the norms, the positions, dropout and the lea
 """
 
 from remeasure import paths
-from remeasure.commands import one_name, recorded, run_command
+from remeasure.commands import one_name, recorded, run_stage
 from remeasure.data.tokens import load_tokens
 from remeasure.experiments.language import CURVE_COLUMNS, train_and_measure
 from remeasure.params.ablations import ablation_plan
@@ -25,4 +25,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_stage(main)

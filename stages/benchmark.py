@@ -5,7 +5,7 @@ Writes metrics/benchmarks/NAME.json. Serves the section that the module of the s
 
 from remeasure import paths
 from remeasure.benchmarks import benchmark
-from remeasure.commands import one_name, recorded, run_command
+from remeasure.commands import one_name, recorded, run_stage
 from remeasure.params.reading import read_params, section
 from remeasure.records.files import write_json
 
@@ -22,4 +22,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_stage(main)

@@ -4,7 +4,7 @@ Writes data/corpus.txt. Serves every section that trains on text.
 """
 
 from remeasure import paths
-from remeasure.commands import run_command
+from remeasure.commands import run_stage
 from remeasure.data.corpus import fetch
 from remeasure.params.corpus import CorpusSettings
 from remeasure.params.reading import check, read_params, section
@@ -20,4 +20,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_stage(main)

@@ -5,7 +5,7 @@ Serves every section.
 """
 
 from remeasure import paths
-from remeasure.commands import run_command
+from remeasure.commands import run_stage
 from remeasure.ledger.claims import read_claims
 from remeasure.ledger.ledger import hold, summary
 from remeasure.params.reading import read_params
@@ -21,4 +21,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_stage(main)

@@ -7,7 +7,7 @@ the section that the probe's module names.
 from importlib import import_module
 
 from remeasure import paths
-from remeasure.commands import one_name, recorded, run_command
+from remeasure.commands import one_name, recorded, run_stage
 from remeasure.params.probes import probe_settings
 from remeasure.params.reading import read_params
 from remeasure.records.files import write_json
@@ -25,4 +25,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_stage(main)

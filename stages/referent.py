@@ -5,7 +5,7 @@ section on what one head does.
 """
 
 from remeasure import paths
-from remeasure.commands import one_name, recorded, run_command
+from remeasure.commands import one_name, recorded, run_stage
 from remeasure.params.reading import read_params
 from remeasure.params.referent import referent_plan
 from remeasure.records.files import write_csv, write_json
@@ -23,4 +23,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_stage(main)

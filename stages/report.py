@@ -8,7 +8,7 @@ section.
 import shutil
 
 from remeasure import paths
-from remeasure.commands import run_command
+from remeasure.commands import run_stage
 from remeasure.records.files import write_csv, write_text
 from remeasure.reporting import sections
 from remeasure.reporting.rendering import execute, page, pictures
@@ -29,4 +29,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_stage(main)

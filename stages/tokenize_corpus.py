@@ -5,7 +5,7 @@ Serves the section on the corpus.
 """
 
 from remeasure import paths
-from remeasure.commands import run_command
+from remeasure.commands import run_stage
 from remeasure.data.encoding import encode_and_split, load_tokenizer
 from remeasure.data.tokens import save_tokens
 from remeasure.params.corpus import SplitSettings
@@ -22,4 +22,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_stage(main)

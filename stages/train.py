@@ -6,7 +6,7 @@ reader's own experiment.
 """
 
 from remeasure import paths
-from remeasure.commands import recorded, run_command
+from remeasure.commands import recorded, run_stage
 from remeasure.data.encoding import load_tokenizer
 from remeasure.data.tokens import load_tokens
 from remeasure.experiments.language import CURVE_COLUMNS, train_and_measure
@@ -36,4 +36,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_stage(main)

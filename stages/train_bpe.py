@@ -4,7 +4,7 @@ Reads data/corpus.txt, writes data/tokenizer.json. Serves the section on the cor
 """
 
 from remeasure import paths
-from remeasure.commands import run_command
+from remeasure.commands import run_stage
 from remeasure.data.bpe import train
 from remeasure.data.text import read_text
 from remeasure.params.corpus import TokenizerSettings
@@ -21,4 +21,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_stage(main)

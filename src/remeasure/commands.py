@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from remeasure import STARTED_BY
 from remeasure.errors import UserError
 from remeasure.params.reading import read_params, section
 from remeasure.records.files import sha256_of, write_json
@@ -32,7 +33,6 @@ def run_command(main: Callable[[list[str]], None]) -> None:
     Exit codes: that of the UserError (2 for parameters, 1 otherwise), 1 for a full disk, 130 for
     ctrl-C.
     """
-    die_with_parent()
     try:
         main(sys.argv[1:])
     except UserError as error:
@@ -49,15 +49,25 @@ def run_command(main: Callable[[list[str]], None]) -> None:
         sys.exit(1)
 
 
-def die_with_parent() -> None:
+def run_stage(main: Callable[[list[str]], None]) -> None:
+    """`run_command` for what DVC runs: it ends when DVC is killed.
+
+    It would otherwise go on training and write over what its successor writes.
+    """
+    die_with_parent()
+    run_command(main)
+
+
+def die_with_parent(parent: int = STARTED_BY) -> None:
     """Ask Linux to end this process when its parent dies; elsewhere nothing happens.
 
-    A stage whose caller was killed would otherwise go on training and write over its successor.
     The signal is SIGTERM: DVC ignores SIGINT while its command runs, and so does what a shell
-    started in the background.
+    started in the background. A parent that died before this call is noticed too.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def one_name(words: Sequence[str], usage: str) -> str:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -180,7 +181,7 @@ class _Runner:
                 stderr=subprocess.STDOUT,
                 env=variables,
                 start_new_session=True,
-                preexec_fn=_prepare_child,
+                preexec_fn=partial(_prepare_child, os.getpid()),
             )
         self._running.append(Job(names, process, log, progress))
 
@@ -220,13 +221,13 @@ class _Runner:
         return max(0.0, sum(self._recorded[name] for name in job.names) - state.seconds)
 
 
-def _prepare_child() -> None:
+def _prepare_child(runner: int) -> None:
     """In the child, before DVC starts: end with this runner, and listen to SIGINT in any case.
 
     A shell's background jobs start with SIGINT ignored, and their children would inherit that.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    die_with_parent()
+    die_with_parent(runner)
 
 
 def _signal(job: Job, number: signal.Signals) -> None:
