@@ -24,7 +24,7 @@ class Progress:
 
     def __init__(self, label: str, total: int, unit: str = "step") -> None:
         self._label, self._total, self._unit = label, total, unit
-        self._done = 0
+        self._done = self._skipped = 0
         self._start = self._last_line = time.monotonic()
         self._last_file = 0.0
         file = os.environ.get(PROGRESS_FILE)
@@ -44,24 +44,38 @@ class Progress:
 
     def advance(self, note: str = "") -> None:
         """One more unit is done; `note` is shown beside the count."""
-        self._done += 1
+        self.reach(self._done + 1, note)
+
+    def reach(self, done: int, note: str = "") -> None:
+        """`done` units are done; of those, what was passed over since the last call took no time.
+
+        That is how a training goes on that was interrupted before.
+        """
+        self._skipped += done - self._done - 1
+        self._done = done
         now = time.monotonic()
+        left = (now - self._start) / (done - self._skipped) * (self._total - done)
         if self._bar is not None:
             self._bar.set_postfix_str(note, refresh=False)
-            self._bar.update()
+            self._bar.update(done - self._bar.n)
         elif now - self._last_line >= SECONDS_BETWEEN_LINES:
             self._last_line = now
-            left = (now - self._start) / self._done * (self._total - self._done)
             print(
-                f"{self._label}: {self._unit} {self._done} of {self._total}, {note},"
+                f"{self._label}: {self._unit} {done} of {self._total}, {note},"
                 f" about {_duration(left)} left",
                 flush=True,
             )
         if self._file is not None and (
-            now - self._last_file >= SECONDS_BETWEEN_FILES or self._done == self._total
+            now - self._last_file >= SECONDS_BETWEEN_FILES or done == self._total
         ):
             self._last_file = now
-            state = {"label": self._label, "done": self._done, "total": self._total, "note": note}
+            state = {
+                "label": self._label,
+                "done": done,
+                "total": self._total,
+                "note": note,
+                "seconds_left": left,
+            }
             write_text(self._file, json.dumps(state))
 
 

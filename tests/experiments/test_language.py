@@ -144,11 +144,11 @@ def test_a_seed_that_was_finished_before_the_kill_is_not_trained_again(
     with pytest.raises(KeyboardInterrupt):
         train_and_measure(plan(params), small_tokens, "x", tmp_path)
     assert len(list(tmp_path.iterdir())) == 1
-    steps: list[str] = []
-    monkeypatch.setattr(Progress, "advance", lambda self, note="": steps.append(note))
+    steps: list[int] = []
+    monkeypatch.setattr(Progress, "reach", lambda self, done, note="": steps.append(done))
     resumed = train_and_measure(plan(params), small_tokens, "x", tmp_path)
     assert resumed.record == undisturbed.record
     assert resumed.curve == undisturbed.curve
     budget = plan(params).budget
-    assert len(steps) == budget.steps * (len(budget.seeds) - 1)
+    assert steps == list(range(budget.steps + 1, budget.steps * len(budget.seeds) + 1))
     assert not list(tmp_path.iterdir())

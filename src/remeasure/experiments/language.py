@@ -119,6 +119,7 @@ def _train_seed(
     held_out_N = tokens.held_out_N.to(device)
     windows = min(OBSERVED_WINDOWS, len(held_out_N) // context)
     observed_BT = held_out_N[: windows * context].view(windows, context)
+    steps_before = plan.budget.steps * plan.budget.seeds.index(seed)
     latest = ""
 
     def evaluate() -> Mapping[str, float | None]:
@@ -134,7 +135,7 @@ def _train_seed(
         seed,
         name=label,
         evaluate=evaluate,
-        on_step=lambda step: progress.advance(latest),
+        on_step=lambda step: progress.reach(steps_before + step, latest),
         checkpoint=checkpoint,
     )
 

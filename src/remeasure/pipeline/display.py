@@ -16,13 +16,14 @@ SECONDS_BETWEEN_LINES = 60.0
 
 @dataclass(frozen=True)
 class Running:
-    """How far one running stage is; `total` is 0 while it has not said."""
+    """How far one running stage is; `total` is 0 and `seconds_left` None while it has not said."""
 
     name: str
     done: int
     total: int
     note: str
     seconds: float
+    seconds_left: float | None
 
 
 class Display:

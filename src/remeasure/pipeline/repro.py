@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from remeasure.commands import die_with_parent, run_command
 from remeasure.errors import UserError
@@ -216,9 +217,11 @@ class _Runner:
         return left / self._jobs
 
     def _left_of(self, job: Job, state: Running) -> float:
-        if state.done:
-            return state.seconds / state.done * (state.total - state.done)
-        return max(0.0, sum(self._recorded[name] for name in job.names) - state.seconds)
+        """Seconds left for a job: what its running stage says, and its later stages' records."""
+        if state.seconds_left is None or state.name not in job.names:
+            return max(0.0, sum(self._recorded[name] for name in job.names) - state.seconds)
+        later = job.names[job.names.index(state.name) + 1 :]
+        return state.seconds_left + sum(self._recorded[name] for name in later)
 
 
 def _prepare_child(runner: int) -> None:
@@ -237,9 +240,9 @@ def _signal(job: Job, number: signal.Signals) -> None:
         return
 
 
-def _progress(job: Job) -> dict[str, int | str]:
+def _progress(job: Job) -> dict[str, Any]:
     try:
-        state: dict[str, int | str] = json.loads(job.progress.read_text(encoding="utf-8"))
+        state: dict[str, Any] = json.loads(job.progress.read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError):
         return {}
     return state
@@ -253,6 +256,7 @@ def _running(job: Job) -> Running:
         int(state.get("total", 0)),
         str(state.get("note", "")),
         time.monotonic() - job.started,
+        state.get("seconds_left"),
     )
 
 
