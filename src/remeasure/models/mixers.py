@@ -105,8 +105,10 @@ class SelfAttention(nn.Module):
     def project(self, x_BTD: Tensor, cache: Cache | None) -> tuple[Tensor, Tensor, Tensor]:
         """Query [B, H, T, K], key and value [B, H, S, K], turned by RoPE if that is asked for."""
         batch, new, _ = x_BTD.shape
-        projected = self.query_key_value(x_BTD).view(batch, new, 3, self.n_heads, self.head_width)
-        query_BHTK, key_BHTK, value_BHTK = projected.permute(2, 0, 3, 1, 4).unbind(0)
+        query_BHTK, key_BHTK, value_BHTK = (
+            part.view(batch, new, self.n_heads, self.head_width).transpose(1, 2)
+            for part in self.query_key_value(x_BTD).chunk(3, dim=-1)
+        )
         if self.positions == "rope":
             first = 0 if cache is None else cache.length
             query_BHTK, key_BHTK = rotate(query_BHTK, first), rotate(key_BHTK, first)
