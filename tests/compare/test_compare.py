@@ -105,7 +105,7 @@ def test_other_tokenizers_leave_bits_per_byte(project: Project) -> None:
     text = shown("main", "rope")
     assert "tokenizers differ (1024 and 512 entries)" in " ".join(text.split())
     assert re.search(r"^held_out\.perplexity .* – +– *$", text, re.M)
-    assert re.search(r"^held_out\.bits_per_byte .* −0\.2000 +– +$", text, re.M)
+    assert re.search(r"^held_out\.bits_per_byte .* −0\.2000 +– *$", text, re.M)
     curves = held_out(compare(resolve("main"), resolve("rope")))
     assert curves is not None
     assert curves.label == "held-out bits per byte"
