@@ -49,15 +49,6 @@ class Side:
         tokens, size = self.corpus.get("held_out_tokens"), self.corpus.get("held_out_bytes")
         return (tokens - 1) / size / math.log(2) if tokens and size else None
 
-    def measured_with_others(self) -> bool:
-        """Whether the record of `train` is known to belong to other parameters than these."""
-        try:
-            plan = variant_plan(self.params)
-        except ParameterError:
-            return False
-        budget = plan.budget.model_dump(mode="json", exclude={"seeds"})
-        return _protocol(self.train, "settings") not in (None, settings_digest(plan.spec, budget))
-
 
 @dataclass(frozen=True)
 class RecordPair:
@@ -98,7 +89,7 @@ class Comparison:
             name = side.revision.title
             if side.train is None:
                 yield f"{name} holds no {TRAIN}: the stage train never ran there."
-            elif side.measured_with_others():
+            elif measured_with_others(side.params, side.train):
                 yield (
                     f"{name}: its {TRAIN} was measured with other parameters than stand in its"
                     f" {paths.PARAMS}; 'dvc repro train' there measures them."
@@ -157,6 +148,16 @@ def compare(a: Revision, b: Revision) -> Comparison:
     return Comparison(one, other, parameters, train, others, only_a, only_b)
 
 
+def measured_with_others(params: Mapping[str, Any], train: Mapping[str, Any]) -> bool:
+    """Whether a record of `train` is known to belong to other parameters than these."""
+    try:
+        plan = variant_plan(params)
+    except ParameterError:
+        return False
+    budget = plan.budget.model_dump(mode="json", exclude={"seeds"})
+    return _protocol(train, "settings") not in (None, settings_digest(plan.spec, budget))
+
+
 def _side(revision: Revision) -> Side:
     return Side(
         revision,
@@ -181,5 +182,5 @@ def _pair(
     return RecordPair(path, differences.metrics(ours, theirs), settings, text, tokens)
 
 
-def _protocol(record: Mapping[str, Any] | None, key: str) -> Any:
-    return (record or {}).get("protocol", {}).get(key)
+def _protocol(record: Mapping[str, Any], key: str) -> Any:
+    return record.get("protocol", {}).get(key)

@@ -69,6 +69,23 @@ class Revision:
 
 
 @dataclass(frozen=True)
+class WorkingTree(Revision):
+    """The files as they lie there, in place of a commit."""
+
+    @property
+    def title(self) -> str:
+        """The name alone."""
+        return self.name
+
+    def text(self, path: Path) -> str | None:
+        """The file's content; None if there is no such file."""
+        try:
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+
+
+@dataclass(frozen=True)
 class Experiment:
     """An experiment of DVC and the commit that it started from."""
 

@@ -95,14 +95,15 @@ def collect(experiment: Queued, folder: Path) -> None:
     info = ExecutorInfo.load_json(str(folder / INFO))
     ref, sign = info.result_ref, "+" if info.result_force else ""
     done = subprocess.run(
-        ["git", "fetch", "--quiet", "--no-tags", info.root_dir, f"{sign}{ref}:{ref}"],
+        ["git", "fetch", "--no-tags", info.root_dir, f"{sign}{ref}:{ref}"],
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
+        reason = (done.stderr.strip() or "unknown error").splitlines()[-1].strip()
         raise UserError(
-            f"{experiment.name}: its result cannot be brought here ({done.stderr.strip()});"
+            f"{experiment.name}: its result cannot be brought here ({reason});"
             " if another experiment has this name, 'dvc exp rename' that and run again"
         )
     repo = Repo(".")
