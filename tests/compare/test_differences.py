@@ -41,8 +41,8 @@ def test_the_test_is_scipys_paired_one_over_the_common_seeds() -> None:
     assert metric.test is not None
     assert metric.test.n == 3
     assert metric.test.p == pytest.approx(theirs.pvalue)
-    assert (metric.test.low, metric.test.high) == (pytest.approx(low), pytest.approx(high))
-    assert metric.difference == pytest.approx(-0.5)
+    assert metric.test.reach == pytest.approx((high - low) / 2)
+    assert metric.test.difference == metric.difference == pytest.approx((low + high) / 2)
 
 
 @pytest.mark.parametrize(

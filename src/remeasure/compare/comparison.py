@@ -40,6 +40,11 @@ class Side:
     """metrics/corpus.json; empty without it."""
     sample: Sample
 
+    def seeds(self) -> list[str]:
+        """Seeds that the record of `train` was measured with; none without it."""
+        found = [metric.a for metric in differences.metrics(self.train or {}, {}) if metric.a]
+        return next((list(number.per_seed) for number in found if number.per_seed), [])
+
     def tokens(self) -> tuple[Any, ...]:
         """What tells one tokenizer from another: its entries, and how many tokens it makes."""
         return self.corpus.get("vocab_size"), self.corpus.get("tokens")
@@ -115,8 +120,9 @@ class Comparison:
         seeds = max((metric.common_seeds for metric in train.metrics), key=len, default=[])
         if len(seeds) >= 2:
             return (
-                f"p: two-sided paired t-test over {len(seeds)} common seeds, not corrected for the"
-                " number of rows."
+                f"B − A is the mean over {len(seeds)} common seeds ± half its"
+                f" {differences.CONFIDENCE:.0%} interval; p is that of the two-sided paired t-test,"
+                " not corrected for the number of rows."
             )
         budget = self.b.params["model"]["budget"]
         shared = f"one seed in common ({seeds[0]})" if seeds else "no seed in common"

@@ -40,9 +40,8 @@ class Paired:
     n: int
     difference: float
     """Mean over the seeds of B − A."""
-    low: float
-    high: float
-    """Ends of the interval that holds the true mean difference with confidence CONFIDENCE."""
+    reach: float
+    """The true mean difference is no further away than this, with confidence CONFIDENCE."""
     p: float
 
 
@@ -76,7 +75,7 @@ class Metric:
         n, mean = len(pairs), fmean(pairs)
         reach = t_quantile((1 + CONFIDENCE) / 2, n) * stdev(pairs) / math.sqrt(n)
         p = 2 * min(one_sided_p(pairs), one_sided_p([-difference for difference in pairs]))
-        return Paired(n, mean, mean - reach, mean + reach, p)
+        return Paired(n, mean, reach, p)
 
     @property
     def same(self) -> bool:

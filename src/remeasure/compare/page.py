@@ -36,7 +36,8 @@ def page(comparison: Comparison) -> str:
     ]
     main = join(
         tag("h1", f"{comparison.a.revision.name} and {comparison.b.revision.name}"),
-        tag("p", f"A is {a}, B is {b}."),
+        tag("p", f"A: {wording.side(comparison.a)}."),
+        tag("p", f"B: {wording.side(comparison.b)}."),
         tag("p", wording.headline(comparison), kind="lead"),
         *(tag("p", note) for note in comparison.notes()),
         *body,
@@ -78,7 +79,7 @@ def _train(comparison: Comparison) -> Html:
     found = rows.train(comparison)
     if not found:
         return tag("p", "Not measured on both sides.", kind="missing")
-    return _numbers("number", found, "Mean, deviation over seeds and number of seeds")
+    return _numbers("number", found, "Mean and deviation over seeds")
 
 
 def _curves(comparison: Comparison) -> Html:

@@ -7,7 +7,7 @@ with --all those of all commits. What differs is counted from the current commit
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
@@ -15,8 +15,6 @@ from remeasure.commands import run_command
 from remeasure.compare import differences, terminal, wording
 from remeasure.compare.comparison import TRAIN, measured_with_others
 from remeasure.compare.revisions import Revision, WorkingTree, experiments, resolve
-from remeasure.figures.words import significant
-from remeasure.records.results import Spread
 
 NUMBERS = {
     "held-out\nperplexity": "held_out.perplexity",
@@ -34,9 +32,17 @@ def main(words: list[str]) -> None:
     options = parser.parse_args(words)
     head = resolve("HEAD")
     listed = list(_listed(head, options.all))
+    differing = [_differing(each, head) for each in listed]
+    shared = _shared([each for each in differing if each])
     output = terminal.console()
+    if shared:
+        output.print(Text(f"In all but HEAD: {', '.join(shared)}"))
     headings = ("\nexperiment", *NUMBERS, "\nseeds", "differs\nfrom HEAD")
-    terminal.table(output, headings, [_row(each, head) for each in listed])
+    rows = [
+        (*_numbers(each), "\n".join(item for item in items if item not in shared))
+        for each, items in zip(listed, differing, strict=True)
+    ]
+    terminal.table(output, headings, rows)
     for each in listed:
         record = each.json(TRAIN)
         if record is not None and measured_with_others(each.params(), record):
@@ -59,22 +65,27 @@ def _listed(head: Revision, all_commits: bool) -> Iterator[Revision]:
             yield experiment.revision
 
 
-def _row(revision: Revision, head: Revision) -> list[str]:
-    found = {each.address: each.a for each in differences.metrics(revision.json(TRAIN) or {}, {})}
-    numbers = [found.get(address) for address in NUMBERS.values()]
-    seeds = next((str(number.n) for number in numbers if number and number.n), wording.NOTHING)
-    differing = [
+def _differing(revision: Revision, head: Revision) -> list[str]:
+    """Parameters that are not those of `head`, as `-S` takes them."""
+    return [
         f"{each.address}={wording.value(each.b)}"
         for each in differences.parameters(head.params(), revision.params())
     ]
-    return [revision.name, *map(_number, numbers), seeds, "\n".join(differing)]
 
 
-def _number(found: Spread | None) -> str:
-    if found is None:
-        return wording.NOTHING
-    mean = wording.number(found.mean)
-    return mean if found.std is None else f"{mean} ± {significant(found.std, 2)}"
+def _shared(differing: Sequence[list[str]]) -> list[str]:
+    """What stands in each of several lists: it is said once, and the rows keep what tells them."""
+    if len(differing) < 2:
+        return []
+    return [item for item in differing[0] if all(item in other for other in differing)]
+
+
+def _numbers(revision: Revision) -> list[str]:
+    """The name, the headline numbers, the number of seeds."""
+    found = {each.address: each.a for each in differences.metrics(revision.json(TRAIN) or {}, {})}
+    numbers = [found.get(address) for address in NUMBERS.values()]
+    seeds = next((str(number.n) for number in numbers if number and number.n), wording.NOTHING)
+    return [revision.name, *map(wording.spread, numbers), seeds]
 
 
 if __name__ == "__main__":

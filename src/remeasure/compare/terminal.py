@@ -27,7 +27,7 @@ def show(comparison: Comparison, output: Console) -> None:
     """Names, notes, parameters, metrics, curves, samples."""
     sides = (("A", comparison.a), ("B", comparison.b))
     for letter, side in sides:
-        output.print(Text.assemble((letter, "bold"), f"  {side.revision.title}"))
+        output.print(Text.assemble((letter, "bold"), f"  {wording.side(side)}"))
     output.print(Text(wording.headline(comparison)))
     for note in comparison.notes():
         output.print(Text(f"Note: {note}", style="yellow"))

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from remeasure.compare.comparison import Comparison
+from remeasure.compare.comparison import Comparison, Side
 from remeasure.compare.differences import ABSENT, Metric
 from remeasure.figures.words import fixed, significant
 from remeasure.records.results import Spread
@@ -16,7 +16,7 @@ NOTHING = "–"
 
 
 def value(found: Any) -> str:
-    """A parameter's value as it stands in YAML, cut if it is long."""
+    """A parameter's value as `-S` takes it, cut if it is long."""
     if found is ABSENT:
         return NOTHING
     text = found if isinstance(found, str) else _flow(found)
@@ -24,31 +24,36 @@ def value(found: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def number(found: float) -> str:
+def number(found: float, digits: int = DIGITS) -> str:
     """A measured number."""
-    return fixed(found, 0) if isinstance(found, int) else significant(found, DIGITS)
+    return fixed(found, 0) if isinstance(found, int) else significant(found, digits)
 
 
 def spread(found: Spread | None) -> str:
-    """A mean with its deviation and the number of seeds."""
+    """A mean with its deviation over seeds."""
     if found is None:
         return NOTHING
-    if found.n is None:
-        return number(found.mean)
-    if found.std is None:
-        return f"{number(found.mean)} (n {found.n})"
-    return f"{number(found.mean)} ± {significant(found.std, 2)} (n {found.n})"
+    mean = number(found.mean)
+    return mean if found.std is None else f"{mean} ± {significant(found.std, 2)}"
+
+
+def side(found: Side) -> str:
+    """The commit, and the seeds that its stage `train` ran with."""
+    seeds = found.seeds()
+    named = f"seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)}"
+    return f"{found.revision.title}, {named if seeds else 'without a result of train'}"
 
 
 def difference(metric: Metric, comparable: bool) -> str:
-    """B − A, with its interval if there is a test."""
+    """B − A, with half its confidence interval if there is a test."""
     if metric.difference is None or not comparable:
         return NOTHING
     if metric.same:
         return "0"
-    shown = _signed(metric.difference)
+    shown = number(metric.difference, DIGITS - 1)
+    shown = shown if metric.difference < 0 else f"+{shown}"
     test = metric.test
-    return shown if test is None else f"{shown} [{_signed(test.low)}, {_signed(test.high)}]"
+    return shown if test is None else f"{shown} ± {significant(test.reach, 2)}"
 
 
 def p_value(metric: Metric, comparable: bool) -> str:
@@ -70,14 +75,9 @@ def headline(comparison: Comparison) -> str:
     return f"{differing} Held-out bits per byte: A {spread(found.a)}, B {spread(found.b)}."
 
 
-def _signed(found: float) -> str:
-    text = number(found)
-    return text if found <= 0 else f"+{text}"
-
-
 def _flow(found: Any) -> str:
     if isinstance(found, Mapping):
-        return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in found.items()) + "}"
+        return "{" + ",".join(f"{key}: {_flow(inner)}" for key, inner in found.items()) + "}"
     if isinstance(found, list):
-        return "[" + ", ".join(map(_flow, found)) + "]"
+        return "[" + ",".join(map(_flow, found)) + "]"
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
