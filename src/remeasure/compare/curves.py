@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from remeasure.compare.comparison import Comparison, Side
 from remeasure.figures import marks, style
@@ -11,7 +11,8 @@ from remeasure.figures.picture import Picture
 from remeasure.figures.style import panel
 from remeasure.figures.words import significant
 
-TICKS = 6
+TICKS = (1, 2, 5)
+"""Of each power of ten."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ def draw(curves: Curves) -> Picture:
         for name, table, look in sides:
             marks.band(axes, table, look, marker=look.marker, label=name)
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(MaxNLocator(TICKS))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: significant(value)))
+        axes.yaxis.set_major_locator(LogLocator(subs=TICKS))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_xlim(0, max(table.index[-1] for _, table, _ in sides))
         axes.set_xlabel("step")
