@@ -42,6 +42,8 @@ def page(comparison: Comparison) -> str:
         *(tag("p", note) for note in comparison.notes()),
         *body,
     )
+    # Whatever scrolls can be reached with the keyboard; the report's page does this by script.
+    main = Html(main.replace('<div class="scroll', '<div tabindex="0" class="scroll'))
     styles = "\n".join([colours(), *(path.read_text("utf-8") for path in (CONTENT, PAGE)), OWN])
     return "\n".join(
         [

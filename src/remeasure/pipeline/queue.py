@@ -5,7 +5,8 @@ Usage: python -m remeasure.pipeline.queue [--jobs N]
 Each runs in a folder of its own below build/queue, with this project's cache; the working tree is
 not touched and can be worked in meanwhile. One by one the results come back as experiments of DVC.
 What failed, or was stopped by ctrl-C, stays in the queue: the same command goes on from there, a
-training from its last checkpoint. Stages that measure time should run alone: one job.
+training from its last checkpoint. Stages that measure time should run alone: one job. DVC's own
+workers (`dvc queue start`) take from the same queue; do not start them beside this.
 """
 
 import argparse
