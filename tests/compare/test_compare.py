@@ -229,12 +229,12 @@ def test_the_page_fits_its_screen_and_axe_finds_nothing_serious(
     target = tmp_path / "page.html"
     target.write_text(page(compare(resolve("main"), resolve("rope"))), encoding="utf-8")
     sandbox = [] if os.geteuid() else ["--no-sandbox"]
+    trouble: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=sandbox)
         for width, scheme in product((390, 1280), ("light", "dark")):
             tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            trouble: list[str] = []
-            tab.on("console", trouble.append)
+            tab.on("console", lambda message: trouble.append(message.text))
             tab.goto(target.as_uri())
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
             found = Axe().run(tab).response["violations"]
