@@ -73,6 +73,18 @@ ledger: $(INSTALLED) ## Hold the book's claims against what was measured
 plots: $(INSTALLED) ## DVC's plots as a page, offline; REV=commit compares with that commit
 	@$(BIN)/python -m remeasure.pipeline.plots $(REV)
 
+.PHONY: compare
+compare: $(INSTALLED) ## Compare two commits, branches or experiments: A=main B=mine
+	@$(BIN)/python -m remeasure.compare "$(A)" "$(B)"
+
+.PHONY: table
+table: $(INSTALLED) ## Experiments in one table: headline numbers, differing parameters
+	@$(BIN)/python -m remeasure.compare.table
+
+.PHONY: queue
+queue: $(INSTALLED) ## Run the queued experiments, JOBS=n side by side
+	@$(BIN)/python -m remeasure.pipeline.queue --jobs $(JOBS)
+
 .PHONY: readme
 readme: $(INSTALLED) ## Make the README's headline table anew from the ledger
 	@$(BIN)/python -m remeasure.ledger.readme

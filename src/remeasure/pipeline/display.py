@@ -48,7 +48,7 @@ class Display:
 
     def line(self, text: str) -> None:
         """A line that stays."""
-        self._console.print(text, markup=False, highlight=False)
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def show(
         self, running: list[Running], *, waiting: int, done: int, seconds_left: float | None

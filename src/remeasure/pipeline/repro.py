@@ -9,47 +9,26 @@ end. Ctrl-C stops all of them; what was finished is kept.
 """
 
 import argparse
-import json
-import os
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
-from remeasure.commands import die_with_parent, run_command
+from remeasure.commands import run_command
 from remeasure.errors import UserError
 from remeasure.ledger import costs
 from remeasure.params.reading import read_params
 from remeasure.pipeline.check import check_all
 from remeasure.pipeline.display import Display, Running
 from remeasure.pipeline.environment import dvc, environment
+from remeasure.pipeline.jobs import SECONDS_BETWEEN_LOOKS, Job, interruptible, start, stop_all
 from remeasure.pipeline.stages import Graph, read_graph, stale
-from remeasure.progress import PROGRESS_FILE
 
-SECONDS_TO_STOP = 10.0
-LOG_LINES_SHOWN = 15
-STOPS = (signal.SIGINT, signal.SIGTERM)
 LONG_SECONDS = 60.0
 """A stage that took longer the last time is started by itself."""
 SHARES = 3
 """One `dvc repro` takes at most this part of what is ready, divided by the jobs."""
-
-
-@dataclass
-class Job:
-    """One `dvc repro` of some stages, one after the other."""
-
-    names: list[str]
-    process: subprocess.Popen[bytes]
-    log: Path
-    progress: Path
-    started: float = field(default_factory=time.monotonic)
 
 
 def main(words: list[str]) -> None:
@@ -72,23 +51,16 @@ def run_side_by_side(jobs: int, targets: list[str]) -> None:
     graph = read_graph(targets)
     with tempfile.TemporaryDirectory(prefix="remeasure-") as folder, Display() as display:
         runner = _Runner(graph, jobs, Path(folder), display)
-        # Also SIGINT: in a shell's background job Python starts with it ignored.
-        previous = {number: signal.signal(number, _interrupt) for number in STOPS}
-        try:
-            runner.run()
-        finally:
-            runner.stop_all()
-            for number, handler in previous.items():
-                signal.signal(number, handler)
+        with interruptible():
+            try:
+                runner.run()
+            finally:
+                runner.stop()
     if runner.failed:
         raise UserError(
             f"{len(runner.failed)} of {len(graph.before)} stages failed: "
             f"{', '.join(sorted(runner.failed))}; {len(runner.skipped)} that need them did not run"
         )
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 class _Runner:
@@ -112,15 +84,15 @@ class _Runner:
         while self._ready or self._running:
             while names := self._next():
                 self._start(names)
-            running = [_running(job) for job in self._running]
+            running = [job.state() for job in self._running]
             self._display.show(
                 running,
                 waiting=len(self._ready) + len(self._waiting),
                 done=len(self._done),
                 seconds_left=self._seconds_left(running),
             )
-            time.sleep(0.3)
-            ended = [job for job in self._running if job.process.poll() is not None]
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            ended = [job for job in self._running if job.ended]
             for job in ended:
                 self._running.remove(job)
                 self._end(job)
@@ -141,18 +113,9 @@ class _Runner:
         self._ready = [name for name in self._ready if name not in names]
         return names
 
-    def stop_all(self) -> None:
-        """Stop what still runs: politely first, then by force, the whole process group each."""
-        for job in self._running:
-            _signal(job, signal.SIGINT)
-        deadline = time.monotonic() + SECONDS_TO_STOP
-        for job in self._running:
-            try:
-                job.process.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                _signal(job, signal.SIGKILL)
-                job.process.wait()
-            _signal(job, signal.SIGKILL)
+    def stop(self) -> None:
+        """Stop what still runs."""
+        stop_all(self._running)
         self._running = []
 
     def _release(self) -> None:
@@ -168,26 +131,12 @@ class _Runner:
         self._ready.sort(key=lambda name: (-self._recorded[name], name))
 
     def _start(self, names: list[str]) -> None:
-        log, progress = self._folder / f"{names[0]}.log", self._folder / f"{names[0]}.json"
-        variables = environment(Path()) | {
-            **({} if names[0] in self._graph.alone else {"OMP_NUM_THREADS": "1"}),
-            "PYTHONUNBUFFERED": "1",
-            PROGRESS_FILE: str(progress),
-        }
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [*dvc(), "--wait-for-lock", "repro", "--single-item", "--keep-going", *names],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=variables,
-                start_new_session=True,
-                preexec_fn=partial(_prepare_child, os.getpid()),
-            )
-        self._running.append(Job(names, process, log, progress))
+        words = ["--wait-for-lock", "repro", "--single-item", "--keep-going", *names]
+        threads = {} if names[0] in self._graph.alone else {"OMP_NUM_THREADS": "1"}
+        self._running.append(start(names, words, self._folder, variables=threads))
 
     def _end(self, job: Job) -> None:
-        seconds = time.monotonic() - job.started
+        seconds = job.seconds
         failed = stale(job.names) if job.process.returncode else set()
         done = [name for name in job.names if name not in failed]
         self._done |= set(done)
@@ -196,10 +145,8 @@ class _Runner:
         if done:
             self._display.line(f"done    {', '.join(done)} ({seconds:.0f} s)")
         if failed:
-            last = job.log.read_text(encoding="utf-8", errors="replace").splitlines()
-            shown = "\n".join(f"        {line}" for line in last[-LOG_LINES_SHOWN:])
-            names = ", ".join(sorted(failed))
-            self._display.line(f"FAILED  {names} ({seconds:.0f} s); the last lines:\n{shown}")
+            names, last = ", ".join(sorted(failed)), job.last_lines()
+            self._display.line(f"FAILED  {names} ({seconds:.0f} s); the last lines:\n{last}")
 
     def _seconds_left(self, running: list[Running]) -> float | None:
         """Time left for everything, from recorded times; None while nothing is known.
@@ -222,42 +169,6 @@ class _Runner:
             return max(0.0, sum(self._recorded[name] for name in job.names) - state.seconds)
         later = job.names[job.names.index(state.name) + 1 :]
         return state.seconds_left + sum(self._recorded[name] for name in later)
-
-
-def _prepare_child(runner: int) -> None:
-    """In the child, before DVC starts: end with this runner, and listen to SIGINT in any case.
-
-    A shell's background jobs start with SIGINT ignored, and their children would inherit that.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    die_with_parent(runner)
-
-
-def _signal(job: Job, number: signal.Signals) -> None:
-    try:
-        os.killpg(job.process.pid, number)
-    except ProcessLookupError:
-        return
-
-
-def _progress(job: Job) -> dict[str, Any]:
-    try:
-        state: dict[str, Any] = json.loads(job.progress.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError):
-        return {}
-    return state
-
-
-def _running(job: Job) -> Running:
-    state = _progress(job)
-    return Running(
-        str(state.get("label", job.names[0])),
-        int(state.get("done", 0)),
-        int(state.get("total", 0)),
-        str(state.get("note", "")),
-        time.monotonic() - job.started,
-        state.get("seconds_left"),
-    )
 
 
 if __name__ == "__main__":
