@@ -37,6 +37,7 @@ TEMPLATE = """<!DOCTYPE html>
 <style>
 body { font-family: sans-serif; margin: 1rem; background: white; color: black; }
 body > div { overflow-x: auto; margin-bottom: 1.5rem; border: none !important; }
+body > div.vega-embed { display: block; box-sizing: border-box; }
 body > div > div { border: none !important; }
 </style>
 <script>{bundle}</script>
