@@ -16,7 +16,7 @@ from remeasure.ops.averaging import (
     average_by_softmax,
     averaging_matrix,
 )
-from remeasure.ops.blocked_attention import blocked_attention
+from remeasure.ops.blocked_attention import blocked_attention, pays_off
 
 
 def heads(n_queries: int = 7, n_keys: int = 7, width: int = 4) -> tuple[torch.Tensor, ...]:
@@ -98,6 +98,16 @@ def test_blocked_form_is_the_same_function(causal: bool, scale: bool, biased: bo
         results.append((mixed, *torch.autograd.grad(mixed, (query, key, value), above)))
     for explicit, blocked in zip(*results, strict=True):
         torch.testing.assert_close(blocked, explicit)
+
+
+def test_blocked_form_is_for_training_on_long_enough_sequences() -> None:
+    def chosen(length: int, *, requires_grad: bool) -> bool:
+        query = torch.zeros(2, 4, length, 8, requires_grad=requires_grad)
+        return pays_off(query, query)
+
+    assert chosen(128, requires_grad=True)
+    assert not chosen(17, requires_grad=True)
+    assert not chosen(128, requires_grad=False)
 
 
 def test_blocked_form_has_the_gradient_that_differences_show() -> None:

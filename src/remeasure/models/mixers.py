@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from remeasure.models.cache import Cache
 from remeasure.ops import attention as attention_op
 from remeasure.ops.averaging import averaging_matrix
-from remeasure.ops.blocked_attention import blocked_attention
+from remeasure.ops.blocked_attention import blocked_attention, pays_off
 from remeasure.ops.positions import alibi_bias, rotate
 
 
@@ -70,7 +70,7 @@ class SelfAttention(nn.Module):
         query_BHTK, key_BHSK, value_BHSK = self.project(x_BTD, cache)
         bias_HTS = self._bias(query_BHTK, key_BHSK)
         dropout = self.dropout if self.training else 0.0
-        if query_BHTK.requires_grad and query_BHTK.device.type == "cpu" and not dropout:
+        if not dropout and pays_off(query_BHTK, key_BHSK):
             mixed_BHTK = blocked_attention(
                 query_BHTK,
                 key_BHSK,

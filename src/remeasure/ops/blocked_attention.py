@@ -18,6 +18,17 @@ from torch.autograd.function import once_differentiable
 
 from remeasure.ops.attention import forbidden
 
+FEWEST_SCORES = 32 * 1024
+"""Scores of one sequence, all heads. Below, starting kernels costs more than the cache saves:
+measured from 16 to 128 tokens, one head and four."""
+
+
+def pays_off(query_BHTK: Tensor, key_BHSK: Tensor) -> bool:
+    """Whether this form is the faster one here: gradients wanted, on a CPU, enough scores."""
+    _, n_heads, n_queries, _ = query_BHTK.shape
+    enough = n_heads * n_queries * key_BHSK.shape[2] >= FEWEST_SCORES
+    return query_BHTK.requires_grad and query_BHTK.device.type == "cpu" and enough
+
 
 def blocked_attention(
     query_BHTK: Tensor,
