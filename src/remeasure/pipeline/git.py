@@ -19,20 +19,21 @@ def commit() -> dict[str, Any]:
     }
 
 
+def md5_of(content: bytes) -> str:
+    """As DVC writes it in dvc.lock and names the objects of its cache."""
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+
+
 def version_with(path: str, md5: str) -> bytes | None:
     """The content with this checksum that the file had in some commit; None if it never had."""
-    if Path(path).is_file() and _md5(Path(path).read_bytes()) == md5:
+    if Path(path).is_file() and md5_of(Path(path).read_bytes()) == md5:
         return Path(path).read_bytes()
     revisions = _git("log", "--all", "--format=%H", "--", path) or b""
     for revision in revisions.decode().split():
         content = _git("show", f"{revision}:./{path}")
-        if content is not None and _md5(content) == md5:
+        if content is not None and md5_of(content) == md5:
             return content
     return None
-
-
-def _md5(content: bytes) -> str:
-    return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
 
 def _git(*words: str) -> bytes | None:

@@ -107,11 +107,12 @@ def rerun(
     params: Params,
     threads: int | None,
     put_source: Callable[[Path], None] = copy_source,
+    quiet: bool = True,
 ) -> Iterator[Rerun]:
     """Run the stage's command on `params`, with so many threads (None: as the environment says).
 
-    `put_source` fills the scratch folder with src/ and stages/. Raises UserError, with the last
-    line that the command printed, if it fails.
+    `put_source` fills the scratch folder with src/ and stages/. What the command prints is shown
+    unless `quiet`. Raises UserError if it fails, then with the last line that it printed.
     """
     family, name = family_of(stage)
     with tempfile.TemporaryDirectory(prefix="remeasure-") as made:
@@ -130,14 +131,15 @@ def rerun(
             cwd=folder,
             env=variables,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stdout=subprocess.PIPE if quiet else None,
+            stderr=subprocess.STDOUT if quiet else None,
             text=True,
             errors="replace",
             check=False,
         )
         if done.returncode:
-            last = (done.stdout.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+            lines = (done.stdout or "").strip().splitlines()
+            last = lines[-1] if lines else f"exit code {done.returncode}"
             raise UserError(f"its command failed: {last.removeprefix('error: ')}")
         yield Rerun(
             folder / paths.metrics(family.folder, name),
@@ -177,4 +179,3 @@ def read_provenance(stage: str) -> dict[str, Any]:
     family, name = family_of(stage)
     path = paths.provenance(family.folder, name)
     return read_json(path) if path.exists() else {}
-

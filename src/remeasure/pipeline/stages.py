@@ -30,9 +30,10 @@ class Graph:
 
 @dataclass(frozen=True)
 class Drift:
-    """How the working tree departs from what dvc.lock records of one stage; empty where it does not.
+    """How the working tree departs from what dvc.lock records of one stage.
 
-    `params` and `data` are sentences for people, `code` and `outputs` are paths.
+    `params`, `data`, `code` and `outputs` name what changed and are empty where nothing did: the
+    first two in words for people, the others as paths.
     """
 
     name: str
@@ -84,6 +85,17 @@ def drifts(groups: tuple[str, ...]) -> dict[str, Drift]:
     with _stages() as stages:
         return {
             name: _drift(stage) for name, stage in stages.items() if name.split("@")[0] in groups
+        }
+
+
+def outputs() -> dict[str, str]:
+    """Every file that a stage writes and dvc.lock knows, with its recorded MD5."""
+    with _stages() as stages:
+        return {
+            str(out): out.hash_info.value
+            for stage in stages.values()
+            for out in stage.outs
+            if out.hash_info
         }
 
 

@@ -43,41 +43,36 @@ def main(words: list[str]) -> None:
     if drift is None:
         raise UserError(f"{options.name}: no experiment of that name trains")
     _refuse_unless_as_recorded(drift)
-    for line in verify(drift, options.steps):
-        print(line, flush=True)
-        if line.startswith(DIFFERENT):
-            sys.exit(1)
+    outcome = verify(drift, options.steps)
+    print(outcome)
+    if outcome.startswith(DIFFERENT):
+        sys.exit(1)
 
 
-def verify(drift: Drift, steps: int | None) -> list[str]:
-    """Train the stage's experiment in a scratch folder; the outcome, in one or two lines."""
+def verify(drift: Drift, steps: int | None) -> str:
+    """Train the stage's experiment in a scratch folder; the outcome in one line."""
     family, name = family_of(drift.name)
     params = read_params()
-    whole = family.steps(params, name)
-    short = steps is not None and steps < whole
-    seeds = "its seeds"
-    print(f"{drift.name}: training {min(steps or whole, whole)} steps with each of {seeds}")
-    settings = shortened(params, drift.name, steps or whole) if short else params
-    provenance = read_provenance(drift.name)
+    short = steps is not None and steps < family.steps(params, name)
+    settings = shortened(params, drift.name, steps) if short and steps else params
+    provenance, record = read_provenance(drift.name), paths.metrics(family.folder, name)
     threads = recorded_threads(provenance)
-    with rerun(drift.name, drift.command, drift.inputs, settings, threads) as now:
+    with rerun(drift.name, drift.command, drift.inputs, settings, threads, quiet=False) as now:
         after = read_curve(now.curve)
         last = max(step for _, step in after)
         found = differences(read_curve(paths.curve(family.folder, name), last), after)
-        record = paths.metrics(family.folder, name)
         same_record = short or record.read_bytes() == now.metrics.read_bytes()
-        expected = same_kind(provenance, read_json(now.provenance))
-    compared = f"{last} steps of the curve" + ("" if short else " and the record")
-    if not found and same_record:
-        return [f"{BITWISE}: {compared}"]
-    if not found:
-        return [f"{DIFFERENT}: the curve is bitwise equal, the record {record} is not"]
+        of_a_kind = same_kind(provenance, read_json(now.provenance))
+    compared = f"{last} steps" + ("" if short else " and the record")
     beyond = [difference for difference in found if not difference.is_rounding]
-    parted = f"the curves part at {found[0]}"
     if beyond:
-        return [f"{DIFFERENT}: {parted}; beyond rounding from {beyond[0]}"]
-    hint = " (on a machine of this kind they should not part at all)" if expected else ""
-    return [f"{ROUNDING}: {compared}; {parted}{hint}"]
+        return f"{DIFFERENT}: the curves part at {found[0]}; beyond rounding from {beyond[0]}"
+    if found:
+        hint = "; on a machine of this kind they should not" if of_a_kind else ""
+        return f"{ROUNDING}: {compared}; the curves part at {found[0]}{hint}"
+    if not same_record:
+        return f"{DIFFERENT}: the curves are bitwise equal, but {record} is not"
+    return f"{BITWISE}: {compared}"
 
 
 def _refuse_unless_as_recorded(drift: Drift) -> None:
