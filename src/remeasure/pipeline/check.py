@@ -1,5 +1,6 @@
 """Check all of params.yaml before anything runs: a slip is found in a second, not in an hour."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,8 @@ SECTIONS: dict[str, type[Settings]] = {
 }
 OTHERS = ("budgets", "base", "model", "ablations", "probes", "benchmarks", "referent")
 """Sections whose entries are checked one by one."""
+NAME = re.compile("[a-z][a-z0-9_]*")
+"""Names become parts of file names, commands and addresses."""
 
 
 def check_all(params: Mapping[str, Any]) -> None:
@@ -57,4 +60,9 @@ def mapping(params: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = section(params, name)
     if not isinstance(value, Mapping):
         raise ParameterError(f"{name}: {value!r} is no mapping of named entries")
+    for key in value:
+        if not isinstance(key, str) or not NAME.fullmatch(key):
+            raise ParameterError(
+                f"{name}: {key!r} is no name; allowed are a-z, 0-9 and _, with a letter first"
+            )
     return value

@@ -4,6 +4,7 @@ DVC hashes a file again only if its time or size changed, never hashes a read-on
 cache again, and ends with success although a full disk kept it from caching a result.
 """
 
+import json
 import os
 from pathlib import Path
 
@@ -17,11 +18,17 @@ from remeasure.pipeline.stages import outputs, read_graph, stale
 def distrust_damaged() -> list[str]:
     """Let DVC see what is damaged; returns a line about each such file.
 
-    Damaged objects are removed from the cache. A result that is not what dvc.lock says gets the
-    present time, so that DVC looks at its content and makes it anew.
+    Damaged objects are removed from the cache, and so is DVC's note of running commands if a full
+    disk cut it short. A result that is not what dvc.lock says gets the present time, so that DVC
+    looks at its content and makes it anew.
     """
+    repo = Repo(".")
     lines = []
-    for path in _damaged_objects(Path(Repo(".").cache.local.path)):
+    running = Path(repo.tmp_dir) / "rwlock"
+    if not _is_json(running):
+        running.unlink()
+        lines.append(f"{running.name}: DVC's note of running commands was cut short; removed")
+    for path in _damaged_objects(Path(repo.cache.local.path)):
         path.unlink()
         lines.append(f"{path.parent.name}{path.name}: damaged in DVC's cache; removed")
     for file, recorded in outputs().items():
@@ -37,9 +44,20 @@ def check_kept(targets: list[str]) -> None:
     left = sorted(stale(list(read_graph(targets).before)))
     if left:
         raise UserError(
-            f"{', '.join(left)}: ran, but DVC could not keep what they made; usually a disk is full"
+            f"{', '.join(left)}: ran, but DVC could not keep what it made; usually a disk is full"
             " (see 'failed to transfer' above): free some space, run again"
         )
+
+
+def _is_json(path: Path) -> bool:
+    """Whether a file can be read as JSON, or is not there."""
+    try:
+        json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return True
+    except ValueError:
+        return False
+    return True
 
 
 def _damaged_objects(cache: Path) -> list[Path]:
