@@ -6,6 +6,7 @@ cache again, and ends with success although a full disk kept it from caching a r
 
 import json
 import os
+import re
 from pathlib import Path
 
 from dvc.repo import Repo
@@ -13,6 +14,9 @@ from dvc.repo import Repo
 from remeasure.errors import UserError
 from remeasure.pipeline.git import md5_of
 from remeasure.pipeline.stages import outputs, read_graph, stale
+
+OBJECT = re.compile(r"[0-9a-f]{30}(\.dir)?")
+"""An object's name in its folder, which has the first two digits. Other files there stay."""
 
 
 def distrust_damaged() -> list[str]:
@@ -64,6 +68,7 @@ def _damaged_objects(cache: Path) -> list[Path]:
     """Objects whose content is not the checksum that they are named after."""
     found = []
     for path in sorted(cache.glob("[0-9a-f][0-9a-f]/*")):
-        if md5_of(path.read_bytes()) != path.parent.name + path.name.removesuffix(".dir"):
+        named = path.parent.name + path.name.removesuffix(".dir")
+        if OBJECT.fullmatch(path.name) and md5_of(path.read_bytes()) != named:
             found.append(path)
     return found
