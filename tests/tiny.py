@@ -97,7 +97,7 @@ def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProc
         env=environment(folder) | {"OMP_NUM_THREADS": "1"} | variables,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=280,
         check=False,
     )
 

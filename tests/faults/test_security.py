@@ -132,7 +132,10 @@ def test_known_flaws_of_the_pinned_packages() -> None:
          "--disable-pip", "--progress-spinner", "off"],
         cwd=tiny.ROOT, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
-    print(done.stdout, done.stderr)
-    if "vulnerabilit" not in done.stdout + done.stderr:
-        pytest.skip(f"no database of flaws can be reached: {done.stderr.strip()[-200:]}")
+    lines = (tiny.ROOT / "requirements.lock").read_text().splitlines()
+    pinned = sum("==" in line for line in lines if not line.startswith("#"))
+    left_out = done.stdout.count("could not be audited")
+    if "vulnerabilit" not in done.stdout + done.stderr or left_out >= pinned - 1:
+        pytest.skip(f"no database of known flaws: {left_out} of {pinned} packages not looked up")
+    print(f"{pinned - left_out} of {pinned} pinned packages looked up")
     assert done.returncode == 0, done.stdout

@@ -94,19 +94,17 @@ def test_what_cannot_be_trained_on_gets_one_line(
 @pytest.mark.timeout(1800)
 def test_a_hundred_megabytes(tmp_path: Path) -> None:
     folder = tiny.make_tiny(tmp_path / "tiny")
-    tiny.change_params(folder, budgets={"standard": {"steps": 10, "seeds": [0]}})
     numbers = range(10**9)
     lines = (f"{n * 7919 % 65521:x} kings of {n % 9973} lands\n" for n in numbers)
     written = bytearray()
     while len(written) < HUNDRED_MEGABYTES:
         written += next(lines).encode()
     tiny.put_corpus(folder, bytes(written))
-    for stage in ("download", "train_bpe", "tokenize_corpus", "ablation"):
-        words = [f"stages/{stage}.py", *(["plain"] if stage == "ablation" else [])]
-        seconds, gigabytes, done = measured(folder, words)
+    for stage in ("download", "train_bpe"):
+        seconds, gigabytes, done = measured(folder, [f"stages/{stage}.py"])
         print(f"{stage}: {seconds:.0f} s, at most {gigabytes:.2f} GiB of memory")
         assert done.returncode == 0, done.stderr
-        assert gigabytes < 16
+        assert gigabytes < 1
 
 
 def measured(

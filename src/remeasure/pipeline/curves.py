@@ -10,9 +10,9 @@ from remeasure.errors import UserError
 Rows = Mapping[tuple[int, int], Mapping[str, float | None]]
 """By seed and step; a cell that was not measured is None."""
 
-ROUNDING = 2e-5
+ROUNDING = 5e-6
 """What float32 in another order of summing may move by, in units of the value, at a first step."""
-GROWTH = 0.05
+GROWTH = 0.1
 """A step multiplies what rounding moved: this much of it is added at every step."""
 MOST = 0.05
 """Beyond this, a difference is never called rounding."""

@@ -3,11 +3,12 @@
 Usage: python -m remeasure.pipeline.reconfirm [--jobs N] [STAGE ...]
 
 Takes the stages that train and are stale through code alone, runs the first steps of each seed anew
-and holds them against the recorded curve: bit for bit on a machine of the same kind, within
-rounding elsewhere. Where git still has the source that measured, that runs as well, and the two
-records must be equal to the byte: so what is only measured after the training is compared, too.
-What agrees is recorded as up to date (`dvc commit`) and noted in the stage's provenance; the rest
-stays stale, and a line says why. A change that acts only after these steps is not seen.
+and holds them against the recorded curve. Where git still has the source that measured, that runs
+here as well: the two must give one curve and one record to the last bit, what is only measured
+after the training included, and the recorded curve may be apart by rounding, as on another machine.
+Where git has it not, a machine of the same kind must give the recorded curve to the last bit. What
+agrees is recorded as up to date (`dvc commit`) and noted in the stage's provenance; the rest stays
+stale, and a line says why. A change that acts only after these steps is not seen.
 """
 
 import argparse
@@ -31,7 +32,7 @@ from remeasure.ledger.pins import DIGESTS
 from remeasure.params.reading import read_params
 from remeasure.pipeline import git
 from remeasure.pipeline.check import check_all
-from remeasure.pipeline.curves import differences, read_curve
+from remeasure.pipeline.curves import Difference, differences, read_curve
 from remeasure.pipeline.environment import dvc, environment
 from remeasure.pipeline.rerun import (
     FAMILIES,
@@ -146,40 +147,42 @@ def _compare(drift: Drift, params: Mapping[str, Any]) -> Agreement:
     threads = recorded_threads(provenance)
     short = shortened(params, drift.name, FIRST_STEPS)
     with rerun(drift.name, drift.command, drift.inputs, short, threads) as now:
-        bitwise = _compare_curve(paths.curve(family.folder, name), now, provenance)
+        apart = _compare_curve(paths.curve(family.folder, name), now)
         found = read_json(now.metrics)
         if found.keys() != record.keys():
             changed = ", ".join(sorted(found.keys() ^ record.keys()))
             raise StaysStaleError(f"its record has other keys now: {changed}")
         old = _old_source(drift.name)
-        if old is None:
-            return Agreement(bitwise, against_old_source=False)
-        with rerun(drift.name, drift.command, drift.inputs, short, threads, old) as then:
-            _compare_records(read_json(then.metrics), found)
-            if then.curve.read_bytes() != now.curve.read_bytes():
-                raise StaysStaleError("the source that measured gives another curve here")
-    return Agreement(bitwise, against_old_source=True)
+        if old is not None:
+            with rerun(drift.name, drift.command, drift.inputs, short, threads, old) as then:
+                _compare_reruns(then, now)
+        elif apart and same_kind(provenance, read_json(now.provenance)):
+            raise StaysStaleError(str(apart[0]))
+    return Agreement(bitwise=not apart, against_old_source=old is not None)
 
 
-def _compare_curve(recorded: Path, now: Rerun, provenance: Mapping[str, Any]) -> bool:
-    """True if equal to the bit, False if within rounding where that is enough."""
+def _compare_curve(recorded: Path, now: Rerun) -> list[Difference]:
+    """Where the recorded curve and this one part; raises StaysStaleError if beyond rounding."""
     after = read_curve(now.curve)
-    before = read_curve(recorded, up_to=max(step for _, step in after))
-    for seed, step in after:
-        evaluated = before.get((seed, step), {})
-        if step == max(step for _, step in after) and not any(
-            value is not None for name, value in evaluated.items() if name != "batch_loss"
-        ):
-            raise StaysStaleError(f"its curve has no evaluation after step {step}, seed {seed}")
+    last = max(step for _, step in after)
+    before = read_curve(recorded, up_to=last)
+    for seed in {seed for seed, _ in after}:
+        row = before.get((seed, last), {})
+        if not any(value is not None for name, value in row.items() if name != "batch_loss"):
+            raise StaysStaleError(f"its curve has no evaluation after step {last}, seed {seed}")
     found = differences(before, after)
-    if not found:
-        return True
-    if same_kind(provenance, read_json(now.provenance)):
-        raise StaysStaleError(str(found[0]))
     beyond = [difference for difference in found if not difference.is_rounding]
     if beyond:
-        raise StaysStaleError(f"beyond rounding: {beyond[0]}")
-    return False
+        raise StaysStaleError(str(beyond[0]))
+    return found
+
+
+def _compare_reruns(then: Rerun, now: Rerun) -> None:
+    """Both ran here and now, so nothing but the source can part them: not one bit may differ."""
+    parted = differences(read_curve(then.curve), read_curve(now.curve))
+    if parted:
+        raise StaysStaleError(str(parted[0]))
+    _compare_records(read_json(then.metrics), read_json(now.metrics))
 
 
 def _compare_records(then: Mapping[str, Any], now: Mapping[str, Any]) -> None:

@@ -68,7 +68,7 @@ def verify(drift: Drift, steps: int | None) -> str:
     if beyond:
         return f"{DIFFERENT}: the curves part at {found[0]}; beyond rounding from {beyond[0]}"
     if found:
-        hint = "; on a machine of this kind they should not" if of_a_kind else ""
+        hint = "; processor, threads and versions are named as on record" if of_a_kind else ""
         return f"{ROUNDING}: {compared}; the curves part at {found[0]}{hint}"
     if not same_record:
         return f"{DIFFERENT}: the curves are bitwise equal, but {record} is not"
