@@ -1,10 +1,13 @@
 """Trained weights as a plain safetensors file that carries its own configuration."""
 
+import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
+from torch import Tensor
 
 from remeasure.errors import ParameterError, UserError
 from remeasure.models.build import build
@@ -20,7 +23,8 @@ def save_model(path: Path, model: LanguageModel, spec: ModelSpec, tokenizer: str
     if spec.tie_embeddings:
         # One tensor under two names cannot be stored; build() ties them again.
         del tensors["output.weight"]
-    notes = json.dumps({"spec": spec.model_dump(mode="json"), "tokenizer": tokenizer})
+    content = {"spec": spec.model_dump(mode="json"), "tokenizer": tokenizer}
+    notes = json.dumps({**content, "sha256": _digest(tensors)})
     with replacing(path) as temporary:
         save_file(tensors, temporary, metadata={"remeasure": notes})
 
@@ -34,6 +38,8 @@ def load_model(path: Path) -> tuple[LanguageModel, ModelSpec, str]:
         with safe_open(path, framework="pt") as file:
             notes = json.loads((file.metadata() or {})["remeasure"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if notes["sha256"] != _digest(tensors):
+            raise ValueError("the weights are not those that were stored")
     except FileNotFoundError:
         raise UserError(f"{path}: not found; 'dvc repro train' makes it") from None
     except (SafetensorError, OSError, KeyError, ValueError) as error:
@@ -52,3 +58,12 @@ def load_model(path: Path) -> tuple[LanguageModel, ModelSpec, str]:
         ) from None
     model.eval()
     return model, spec, notes["tokenizer"]
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> str:
+    """SHA-256 of names and numbers: safetensors itself keeps no checksum."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(tensors[name].cpu().numpy().tobytes())
+    return digest.hexdigest()
