@@ -38,8 +38,6 @@ def load_model(path: Path) -> tuple[LanguageModel, ModelSpec, str]:
         with safe_open(path, framework="pt") as file:
             notes = json.loads((file.metadata() or {})["remeasure"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        if notes["sha256"] != _digest(tensors):
-            raise ValueError("the weights are not those that were stored")
     except FileNotFoundError:
         raise UserError(f"{path}: not found; 'dvc repro train' makes it") from None
     except (SafetensorError, OSError, KeyError, ValueError) as error:
@@ -48,7 +46,7 @@ def load_model(path: Path) -> tuple[LanguageModel, ModelSpec, str]:
             " 'dvc repro --force train' makes it anew"
         ) from None
     try:
-        spec = check(ModelSpec, notes["spec"], str(path))
+        spec, digest = check(ModelSpec, notes["spec"], str(path)), notes["sha256"]
         model = build(spec, len(tensors["embedding.weight"]))
         model.load_state_dict(tensors, strict=not spec.tie_embeddings)
     except (ParameterError, KeyError, RuntimeError) as error:
@@ -56,6 +54,11 @@ def load_model(path: Path) -> tuple[LanguageModel, ModelSpec, str]:
             f"{path}: was written by another version of the parameters ({error});"
             " 'dvc repro --force train' makes it anew"
         ) from None
+    if digest != _digest(tensors):
+        raise UserError(
+            f"{path}: damaged (the weights are not those that were stored);"
+            " 'dvc repro --force train' makes it anew"
+        )
     model.eval()
     return model, spec, notes["tokenizer"]
 
