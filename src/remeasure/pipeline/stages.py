@@ -12,6 +12,8 @@ from dvc.dependency.param import ParamsDependency
 from dvc.lock import LockError
 from dvc.repo import Repo
 
+from remeasure.errors import UserError
+
 SECONDS_FOR_LOCK = 60.0
 CODE = ("src/", "stages/")
 """A dependency below one of these folders is source; any other file is data."""
@@ -166,10 +168,17 @@ def _locked(repo: Any) -> Iterator[None]:
     deadline = time.monotonic() + SECONDS_FOR_LOCK
     while True:
         try:
-            with repo.lock:
-                yield
-            return
-        except LockError:
+            repo.lock.lock()
+            break
+        except LockError as error:
             if time.monotonic() > deadline:
-                raise
+                raise UserError(f"another DVC works here; wait for its end ({error})") from None
             time.sleep(0.2)
+    try:
+        yield
+    except LockError as error:
+        # A stage has locks of its own while it runs; what follows "busy" is advice for experts.
+        busy = str(error).partition(", ")[0]
+        raise UserError(f"another DVC runs a stage here; wait for its end ({busy})") from None
+    finally:
+        repo.lock.unlock()
