@@ -65,6 +65,18 @@ repro: $(INSTALLED) ## Bring every result up to date; JOBS=n runs n stages at a 
 bench: $(INSTALLED) ## Time the training loop beside a plain PyTorch one; let nothing else run
 	@$(BIN)/python -m remeasure.speed
 
+.PHONY: reconfirm
+reconfirm: $(INSTALLED) ## After a change of code alone: check 50 steps, not all; STAGES="..." for some
+	@$(BIN)/python -m remeasure.pipeline.reconfirm --jobs $(JOBS) $(STAGES)
+
+.PHONY: verify
+verify: $(INSTALLED) ## Train NAME=one_block again and compare; STEPS=n for the first n steps
+	@$(BIN)/python -m remeasure.pipeline.verify $(NAME) $(if $(STEPS),--steps $(STEPS))
+
+.PHONY: faults
+faults: $(INSTALLED) ## Break the pipeline on purpose: kills, full disks, damaged files; long
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -v -m faults -rs
+
 .PHONY: ledger
 ledger: $(INSTALLED) ## Hold the book's claims against what was measured
 	@$(BIN)/python -m remeasure.ledger

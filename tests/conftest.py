@@ -1,5 +1,6 @@
 """What tests share: the repository's root, its parameters, a small corpus of token ids."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ from remeasure.data.tokens import Tokens
 from remeasure.params.model import ModelSpec
 from remeasure.params.reading import check, read_params
 from remeasure.training import numerics
+
+sys.path.append(str(Path(__file__).parent))
+
+import tiny
 
 ROOT = Path(__file__).parent.parent
 
@@ -40,6 +45,15 @@ def small_tokens() -> Tokens:
     noise_N = torch.randint(0, 3, (3000,), generator=generator)
     ids_N = (torch.arange(3000) * 3 + noise_N) % 17
     return Tokens(ids_N[:2700], ids_N[2700:], 17, 600, "0" * 64)
+
+
+@pytest.fixture(scope="session")
+def measured_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny copy of the project in which everything is measured; take a copy of it to change."""
+    folder = tiny.make_tiny(tmp_path_factory.mktemp("measured") / "tiny")
+    done = tiny.run(folder, "dvc", "repro")
+    assert done.returncode == 0, done.stderr
+    return folder
 
 
 @pytest.fixture(autouse=True)

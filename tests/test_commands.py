@@ -81,3 +81,9 @@ def test_provenance_says_where_and_how(workspace: Path, change: str) -> None:
     found = json.loads(Path("provenance/x.json").read_text())
     assert {"started", "wall_seconds", "commit", "machine", "threads", "versions"} == set(found)
     assert found["versions"]["torch"]
+
+
+@pytest.mark.parametrize("word", ["/tmp/evil", "../evil", "a/b", "", "-f", "a.b"])
+def test_a_name_that_is_a_path_is_refused(word: str) -> None:
+    with pytest.raises(UserError, match="is no name; allowed are a-z"):
+        one_name([word], "python stages/x.py NAME")

@@ -18,7 +18,7 @@ from typing import Any
 
 from remeasure import STARTED_BY
 from remeasure.errors import UserError
-from remeasure.params.reading import read_params, section
+from remeasure.params.reading import check_name, read_params, section
 from remeasure.records.files import sha256_of, write_json
 
 PR_SET_PDEATHSIG = 1
@@ -71,10 +71,10 @@ def die_with_parent(parent: int = STARTED_BY) -> None:
 
 
 def one_name(words: Sequence[str], usage: str) -> str:
-    """The single word of a command line. Raises UserError with the usage otherwise."""
+    """The single word of a command line, a name. Raises UserError, with the usage, otherwise."""
     if len(words) != 1:
         raise UserError(f"usage: {usage}")
-    return words[0]
+    return check_name(words[0], usage)
 
 
 @contextmanager
@@ -148,18 +148,34 @@ def _machine() -> dict[str, Any]:
         "system": platform.system(),
         "architecture": platform.machine(),
         "processor": _processor(),
+        "model": _processor_model(),
         "cores": os.cpu_count(),
         "gpu": gpu,
     }
 
 
 def _processor() -> str:
+    return _cpuinfo("model name") or platform.processor()
+
+
+def _processor_model() -> dict[str, str | None]:
+    """What the name leaves open: clouds call many processors the same."""
+    torch = sys.modules.get("torch")
+    found: dict[str, str | None] = {
+        key.replace(" ", "_"): _cpuinfo(key) for key in ("cpu family", "model", "stepping")
+    }
+    found["instructions"] = torch.backends.cpu.get_cpu_capability() if torch else None
+    return found
+
+
+def _cpuinfo(key: str) -> str | None:
+    """The first value of a key in Linux's /proc/cpuinfo; None elsewhere."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
-        return platform.processor()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
+        return None
+    pairs = (line.split(":", 1) for line in lines if ":" in line)
+    return next((value.strip() for name, value in pairs if name.strip() == key), None)
 
 
 def _threads() -> int | None:

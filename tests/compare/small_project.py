@@ -9,6 +9,10 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from remeasure.pipeline.environment import environment
+
+ROOT = Path(__file__).parent.parent.parent
+
 PIPELINE = """
 stages:
   train:
@@ -68,7 +72,14 @@ class Project:
 
     def run(self, *words: str) -> str:
         """A command's standard output."""
-        done = subprocess.run(words, cwd=self.root, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            words,
+            cwd=self.root,
+            env=environment(ROOT),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         return done.stdout
 
     def git(self, *words: str) -> str:

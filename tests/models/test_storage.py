@@ -58,3 +58,13 @@ def test_another_version_of_the_parameters(tmp_path: Path, small_spec: ModelSpec
     )
     with pytest.raises(UserError, match="another version of the parameters"):
         load_model(path)
+
+
+def test_a_flipped_bit_in_the_weights_is_noticed(tmp_path: Path, small_spec: ModelSpec) -> None:
+    path = tmp_path / "model.safetensors"
+    save_model(path, build(small_spec, 29), small_spec, "{}")
+    content = bytearray(path.read_bytes())
+    content[-10] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(UserError, match="damaged"):
+        load_model(path)

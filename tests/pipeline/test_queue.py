@@ -12,6 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from remeasure.pipeline.environment import environment
+
 PIPELINE = """
 stages:
   part:
@@ -48,13 +50,15 @@ IDENTITY = ["-c", "user.name=n", "-c", "user.email=e"]
 # Every command of DVC takes seconds.
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).parent.parent.parent
+
 
 class Toy:
     """A repository of git and DVC, and a folder through which tests tell its stage what to do."""
 
     def __init__(self, root: Path, told: Path) -> None:
         self.root, self.told = root, told
-        self.environment = os.environ | {"TOLD": str(told), "OMP_NUM_THREADS": "7"}
+        self.environment = environment(ROOT) | {"TOLD": str(told), "OMP_NUM_THREADS": "7"}
 
     def run(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """A command, to its end."""

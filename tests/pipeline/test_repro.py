@@ -64,9 +64,9 @@ def toy(tmp_path: Path) -> Path:
 
 def command(jobs: int) -> list[str]:
     """Run the toy pipeline; its parameters are none of ours, so the check is left out."""
-    code = f"from remeasure.pipeline.repro import run_side_by_side as r; r({jobs}, [])"
-    wrapper = f"from remeasure.commands import run_command; run_command(lambda words: None); {code}"
-    return [sys.executable, "-c", wrapper]
+    imports = "from remeasure import commands; from remeasure.pipeline import repro"
+    call = f"commands.run_command(lambda words: repro.run_side_by_side({jobs}, []))"
+    return [sys.executable, "-c", f"{imports}; {call}"]
 
 
 def run(toy: Path, jobs: int = 2) -> subprocess.CompletedProcess[str]:
@@ -141,6 +141,10 @@ def test_stopping_leaves_no_process_and_loses_no_finished_stage(
     wait_for(toy, "start c")
     wait_for(toy, "end a")
     time.sleep(2.0)
+    second = run(toy)
+    assert second.returncode == 1
+    assert "error: another DVC" in second.stderr
+    assert "Traceback" not in second.stderr
     children = psutil.Process(runner.pid).children(recursive=True)
     os.kill(runner.pid, number)
     runner.wait(timeout=30)

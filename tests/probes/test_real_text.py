@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from remeasure.data.batches import random_windows
 from remeasure.data.tokens import Tokens
 from remeasure.models.build import build
 from remeasure.params.model import ModelSpec
@@ -35,8 +36,7 @@ def test_windows_are_those_of_the_first_step(
     )
     train(
         model,
-        small_tokens.train_N,
-        12,
+        random_windows(small_tokens.train_N, 12, budget.batch_size),
         budget,
         seed,
         name="a small model",

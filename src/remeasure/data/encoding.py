@@ -1,5 +1,6 @@
 """Text to token ids, and the one split into training and held-out tokens."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,11 @@ from remeasure.data.text import read_text
 from remeasure.data.tokens import Tokens
 from remeasure.errors import UserError
 from remeasure.records.files import sha256_of
+
+STRETCH = 1_000_000
+"""Characters encoded at once."""
+_CUT = re.compile(r"(?<=\S)(?=[ \n])")
+"""Before a space or newline that follows no white space: no word of GPT-2's pattern spans it."""
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
@@ -34,7 +40,7 @@ def encode_and_split(
     Raises UserError if a split would have fewer than two tokens.
     """
     text = read_text(corpus)
-    ids = np.array(tokenizer.encode(text).ids, dtype=np.int64)
+    ids = encode(text, tokenizer)
     n_train = int(len(ids) * (1 - held_out))
     train, held = ids[:n_train], ids[n_train:]
     if len(train) < 2 or len(held) < 2:
@@ -42,12 +48,13 @@ def encode_and_split(
             f"{corpus}: {len(ids)} tokens cannot be split into training and held-out tokens;"
             " use a longer text"
         )
-    predicted_bytes = len(_text_of(tokenizer, ids)) - len(_text_of(tokenizer, ids[: n_train + 1]))
+    # GPT-2's printable form has one character for each byte that a token stands for.
+    lengths = np.array([len(tokenizer.id_to_token(i) or "") for i in range(ids.max() + 1)])
     tokens = Tokens(
         torch.from_numpy(train),
         torch.from_numpy(held),
         tokenizer.get_vocab_size(),
-        predicted_bytes,
+        int(lengths[held[1:]].sum()),
         sha256_of(corpus),
     )
     counts = {
@@ -59,12 +66,22 @@ def encode_and_split(
         "characters_per_token": len(text) / len(ids),
         "training_tokens": len(train),
         "held_out_tokens": len(held),
-        "held_out_bytes": len(text.encode()) - len(_text_of(tokenizer, train)),
+        "held_out_bytes": int(lengths[held].sum()),
     }
     return tokens, counts
 
 
-def _text_of(tokenizer: Tokenizer, ids: np.ndarray) -> str:
-    """One character for each byte the tokens stand for (GPT-2's printable form of bytes)."""
-    vocabulary = tokenizer.id_to_token
-    return "".join(vocabulary(int(token)) or "" for token in ids)
+def encode(text: str, tokenizer: Tokenizer) -> np.ndarray:
+    """Ids of the whole text, as int64.
+
+    The library keeps a word and two offsets for every token of what it encodes at once, so it gets
+    a stretch at a time, cut where GPT-2's pattern cuts as well.
+    """
+    found = [np.zeros(0, dtype=np.int64)]
+    start = 0
+    while start < len(text):
+        cut = _CUT.search(text, start + STRETCH)
+        end = cut.start() if cut else len(text)
+        found.append(np.array(tokenizer.encode(text[start:end]).ids, dtype=np.int64))
+        start = end
+    return np.concatenate(found)

@@ -1,10 +1,13 @@
 """Trained weights as a plain safetensors file that carries its own configuration."""
 
+import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
+from torch import Tensor
 
 from remeasure.errors import ParameterError, UserError
 from remeasure.models.build import build
@@ -20,7 +23,8 @@ def save_model(path: Path, model: LanguageModel, spec: ModelSpec, tokenizer: str
     if spec.tie_embeddings:
         # One tensor under two names cannot be stored; build() ties them again.
         del tensors["output.weight"]
-    notes = json.dumps({"spec": spec.model_dump(mode="json"), "tokenizer": tokenizer})
+    content = {"spec": spec.model_dump(mode="json"), "tokenizer": tokenizer}
+    notes = json.dumps({**content, "sha256": _digest(tensors)})
     with replacing(path) as temporary:
         save_file(tensors, temporary, metadata={"remeasure": notes})
 
@@ -42,7 +46,7 @@ def load_model(path: Path) -> tuple[LanguageModel, ModelSpec, str]:
             " 'dvc repro --force train' makes it anew"
         ) from None
     try:
-        spec = check(ModelSpec, notes["spec"], str(path))
+        spec, digest = check(ModelSpec, notes["spec"], str(path)), notes["sha256"]
         model = build(spec, len(tensors["embedding.weight"]))
         model.load_state_dict(tensors, strict=not spec.tie_embeddings)
     except (ParameterError, KeyError, RuntimeError) as error:
@@ -50,5 +54,19 @@ def load_model(path: Path) -> tuple[LanguageModel, ModelSpec, str]:
             f"{path}: was written by another version of the parameters ({error});"
             " 'dvc repro --force train' makes it anew"
         ) from None
+    if digest != _digest(tensors):
+        raise UserError(
+            f"{path}: damaged (the weights are not those that were stored);"
+            " 'dvc repro --force train' makes it anew"
+        )
     model.eval()
     return model, spec, notes["tokenizer"]
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> str:
+    """SHA-256 of names and numbers: safetensors itself keeps no checksum."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(tensors[name].cpu().numpy().tobytes())
+    return digest.hexdigest()

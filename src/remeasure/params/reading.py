@@ -4,6 +4,7 @@ DVC reads YAML 1.2 through ruamel.yaml. PyYAML reads YAML 1.1, in which `1e-3` i
 is false: a stage that used it could train with other values than those DVC recorded.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +23,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
+
+NAME = re.compile("[a-z][a-z0-9_]*")
+"""Names become parts of file names, commands and addresses."""
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
 
@@ -69,6 +73,15 @@ def mapping(params: Mapping[str, Any], address: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise ParameterError(f"{address}: {_shown(value)} is no mapping of keys")
     return value
+
+
+def check_name(name: object, where: str) -> str:
+    """A name that may be part of a file's name. Raises ParameterError for anything else."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise ParameterError(
+            f"{where}: {_shown(name)} is no name; allowed are a-z, 0-9 and _, with a letter first"
+        )
+    return name
 
 
 def check(kind: type[AnySettings], value: Any, where: str) -> AnySettings:

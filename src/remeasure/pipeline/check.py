@@ -8,7 +8,7 @@ from remeasure.params.ablations import ablation_plan, variant_plan
 from remeasure.params.benchmarks import benchmark_settings
 from remeasure.params.corpus import CorpusSettings, SplitSettings, TokenizerSettings
 from remeasure.params.probes import probe_settings
-from remeasure.params.reading import Settings, check, mapping, section
+from remeasure.params.reading import Settings, check, check_name, mapping, section
 from remeasure.params.referent import referent_plan
 from remeasure.params.sample import SampleSettings
 from remeasure.params.training import Budget, TrainingSettings
@@ -32,14 +32,18 @@ def check_all(params: Mapping[str, Any]) -> None:
             raise ParameterError(f"{key}: unknown section; known are: {', '.join(known)}")
     for name, settings in SECTIONS.items():
         check(settings, section(params, name), name)
-    for name in mapping(params, "budgets"):
+    for name in _names(params, "budgets"):
         check(Budget, section(params, f"budgets.{name}"), f"budgets.{name}")
     variant_plan(params)
-    for name in mapping(params, "ablations"):
+    for name in _names(params, "ablations"):
         ablation_plan(params, name)
-    for name in mapping(params, "probes"):
+    for name in _names(params, "probes"):
         probe_settings(params, name)
-    for name in mapping(params, "benchmarks"):
+    for name in _names(params, "benchmarks"):
         benchmark_settings(params, name)
-    for name in mapping(params, "referent.runs"):
+    for name in _names(params, "referent.runs"):
         referent_plan(params, name)
+
+
+def _names(params: Mapping[str, Any], address: str) -> list[str]:
+    return [check_name(name, address) for name in mapping(params, address)]

@@ -2,8 +2,9 @@
 
 Usage: python -m remeasure.pipeline.repro [--jobs N] [TARGET ...]
 
-With one job this is `dvc repro`. With more, stale stages run side by side, each in one thread, in
-the order of the graph, the longest first; afterwards DVC finds nothing to do. Starting DVC takes
+Files damaged behind DVC's back are found first, and last of all whether DVC kept everything. With
+one job this is `dvc repro`. With more, stale stages run side by side, each in one thread, in the
+order of the graph, the longest first; afterwards DVC finds nothing to do. Starting DVC takes
 seconds, so one `dvc repro` takes several stages in turn while many are ready, fewer towards the
 end. Ctrl-C stops all of them; what was finished is kept.
 """
@@ -22,6 +23,7 @@ from remeasure.params.reading import read_params
 from remeasure.pipeline.check import check_all
 from remeasure.pipeline.display import Display, Running
 from remeasure.pipeline.environment import dvc, environment
+from remeasure.pipeline.integrity import check_kept, distrust_damaged
 from remeasure.pipeline.jobs import SECONDS_BETWEEN_LOOKS, Job, interruptible, start, stop_all
 from remeasure.pipeline.stages import Graph, read_graph, stale
 
@@ -40,10 +42,16 @@ def main(words: list[str]) -> None:
     if options.jobs < 1:
         raise UserError(f"--jobs: {options.jobs} is not allowed; at least 1")
     check_all(read_params())
+    for line in distrust_damaged():
+        print(line, flush=True)
     if options.jobs == 1:
         command = [*dvc(), "repro", *options.targets]
-        sys.exit(subprocess.run(command, env=environment(Path()), check=False).returncode)
-    run_side_by_side(options.jobs, options.targets)
+        done = subprocess.run(command, env=environment(Path()), check=False)
+        if done.returncode:
+            sys.exit(done.returncode)
+    else:
+        run_side_by_side(options.jobs, options.targets)
+    check_kept(options.targets)
 
 
 def run_side_by_side(jobs: int, targets: list[str]) -> None:

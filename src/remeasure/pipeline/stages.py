@@ -1,17 +1,22 @@
-"""What DVC knows of the stages: their order, and which of them are stale."""
+"""What DVC knows of the stages: their order, which of them are stale, and through what."""
 
 import contextlib
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import networkx
+from dvc.dependency.param import ParamsDependency
 from dvc.lock import LockError
 from dvc.repo import Repo
 
+from remeasure.errors import UserError
+
 SECONDS_FOR_LOCK = 60.0
+CODE = ("src/", "stages/")
+"""A dependency below one of these folders is source; any other file is data."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,36 @@ class Graph:
 
     before: dict[str, frozenset[str]]
     alone: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How the working tree departs from what dvc.lock records of one stage.
+
+    `params`, `data`, `code` and `outputs` name what changed and are empty where nothing did: the
+    first two in words for people, the others as paths.
+    """
+
+    name: str
+    command: str
+    """As dvc.yaml has it now."""
+    command_changed: bool
+    measured: bool
+    """Whether dvc.lock knows the stage at all."""
+    params: tuple[str, ...]
+    data: tuple[str, ...]
+    code: tuple[str, ...]
+    outputs: tuple[str, ...]
+    source: tuple[str, ...]
+    """All source files that the stage depends on, changed or not."""
+    inputs: tuple[str, ...]
+    """All other files that it depends on."""
+
+    @property
+    def stale(self) -> bool:
+        """Whether `dvc repro` would run the stage's command."""
+        changed = (self.params, self.data, self.code, self.outputs)
+        return self.command_changed or not self.measured or any(changed)
 
 
 def read_graph(targets: list[str]) -> Graph:
@@ -43,14 +78,86 @@ def read_graph(targets: list[str]) -> Graph:
 
 def stale(names: list[str]) -> set[str]:
     """Those of the named stages whose command `dvc repro` would run, as things stand now."""
+    with _stages() as stages:
+        return {name for name in names if stages[name].changed(allow_missing=False)}
+
+
+def drifts(groups: tuple[str, ...]) -> dict[str, Drift]:
+    """How things stand with every stage of these `foreach` groups, by name."""
+    with _stages() as stages:
+        return {
+            name: _drift(stage) for name, stage in stages.items() if name.split("@")[0] in groups
+        }
+
+
+def outputs() -> dict[str, str]:
+    """Every file that a stage writes and dvc.lock knows, with its recorded MD5."""
+    with _stages() as stages:
+        return {
+            str(out): out.hash_info.value
+            for stage in stages.values()
+            for out in stage.outs
+            if out.hash_info
+        }
+
+
+def _drift(stage: Any) -> Drift:
+    params: list[str] = []
+    data: list[str] = []
+    code: list[str] = []
+    files: list[str] = []
+    for dep in stage.deps:
+        if isinstance(dep, ParamsDependency):
+            params += _changed_values(dep.hash_info.value or {}, dep.read_params())
+            continue
+        path = str(dep)
+        files.append(path)
+        for change in dep.status().values():
+            if path.startswith(CODE):
+                code.append(path)
+            else:
+                data.append(f"{path} is {change}")
+    return Drift(
+        name=stage.addressing,
+        command=stage.cmd,
+        command_changed=stage.cmd_changed,
+        measured=all(out.hash_info for out in stage.outs),
+        params=tuple(params),
+        data=tuple(data),
+        code=tuple(code),
+        outputs=tuple(str(out) for out in stage.outs if out.status()),
+        source=tuple(path for path in files if path.startswith(CODE)),
+        inputs=tuple(path for path in files if not path.startswith(CODE)),
+    )
+
+
+def _changed_values(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    before, after = dict(_leaves(recorded)), dict(_leaves(now))
+    return [
+        f"{key} was {before.get(key, 'absent')}, is {after.get(key, 'absent')}"
+        for key in {**before, **after}
+        if key not in before or key not in after or before[key] != after[key]
+    ]
+
+
+def _leaves(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{where}.{key}" if where else str(key))
+    else:
+        yield where, list(value) if isinstance(value, tuple) else value
+
+
+@contextlib.contextmanager
+def _stages() -> Iterator[dict[str, Any]]:
+    """DVC's own stages by name, under its lock and without its messages."""
     quiet = logging.getLogger("dvc")
     level = quiet.level
     quiet.setLevel(logging.ERROR)
     try:
         repo = Repo(".")
         with _locked(repo):
-            stages: dict[str, Any] = {stage.addressing: stage for stage in repo.index.stages}
-            return {name for name in names if stages[name].changed(allow_missing=False)}
+            yield {stage.addressing: stage for stage in repo.index.stages}
     finally:
         quiet.setLevel(level)
 
@@ -61,10 +168,17 @@ def _locked(repo: Any) -> Iterator[None]:
     deadline = time.monotonic() + SECONDS_FOR_LOCK
     while True:
         try:
-            with repo.lock:
-                yield
-            return
-        except LockError:
+            repo.lock.lock()
+            break
+        except LockError as error:
             if time.monotonic() > deadline:
-                raise
+                raise UserError(f"another DVC works here; wait for its end ({error})") from None
             time.sleep(0.2)
+    try:
+        yield
+    except LockError as error:
+        # A stage has locks of its own while it runs; what follows "busy" is advice for experts.
+        busy = str(error).partition(", ")[0]
+        raise UserError(f"another DVC runs a stage here; wait for its end ({busy})") from None
+    finally:
+        repo.lock.unlock()
