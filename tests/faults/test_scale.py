@@ -36,6 +36,8 @@ def test_a_thousand_ablations(tmp_path: Path) -> None:
     many = {f"many_{number}": {"budget": "short", "n_heads": 1} for number in range(ABLATIONS)}
     params = merged(read_yaml(folder / "params.yaml"), {"ablations": many})
     tiny.write_yaml(folder / "params.yaml", params)
+    (folder / "data").mkdir(exist_ok=True)
+    (folder / "data/tokens.npz").touch()
     for what, (limit, words) in LIMITS.items():
         start = time.monotonic()
         done = tiny.run(folder, *words)

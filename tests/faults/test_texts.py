@@ -100,11 +100,11 @@ def test_a_hundred_megabytes(tmp_path: Path) -> None:
     while len(written) < HUNDRED_MEGABYTES:
         written += next(lines).encode()
     tiny.put_corpus(folder, bytes(written))
-    for stage in ("download", "train_bpe"):
+    for stage, allowed in (("download", 1), ("train_bpe", 1), ("tokenize_corpus", 3)):
         seconds, gigabytes, done = measured(folder, [f"stages/{stage}.py"])
         print(f"{stage}: {seconds:.0f} s, at most {gigabytes:.2f} GiB of memory")
         assert done.returncode == 0, done.stderr
-        assert gigabytes < 1
+        assert gigabytes < allowed
 
 
 def measured(

@@ -9,6 +9,7 @@ of it. Let nothing else run meanwhile.
 import argparse
 import os
 import statistics
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ from remeasure.speed.runs import (
 MODELS = {"one_block": 10, "two_blocks": 6, "norm_pre": 3, "no_context": 25}
 """Ablations that are timed, and how many steps of each in a round: a few seconds' worth."""
 
+WIDTH = 140
 BUSY = 0.3
 """A load average above this, before anything of ours runs, is somebody else's work."""
 
@@ -86,7 +88,8 @@ def main(words: list[str]) -> None:
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     options = parser.parse_args(words)
     params = read_params()
-    console = Console()
+    # A file has no width; the tables need this much.
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     if (load := os.getloadavg()[0]) > BUSY:
         console.print(f"The load average is {load:.1f}: other work runs, so expect wide ranges.")
     works = _works(params, options.models)
