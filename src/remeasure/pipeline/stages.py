@@ -106,7 +106,9 @@ def _drift(stage: Any) -> Drift:
     data: list[str] = []
     code: list[str] = []
     files: list[str] = []
-    for dep in stage.deps:
+    measured = all(out.hash_info for out in stage.outs)
+    # Reading the parameters takes DVC a while, and of what was never measured nothing can differ.
+    for dep in stage.deps if measured else ():
         if isinstance(dep, ParamsDependency):
             params += _changed_values(dep.hash_info.value or {}, dep.read_params())
             continue
@@ -121,7 +123,7 @@ def _drift(stage: Any) -> Drift:
         name=stage.addressing,
         command=stage.cmd,
         command_changed=stage.cmd_changed,
-        measured=all(out.hash_info for out in stage.outs),
+        measured=measured,
         params=tuple(params),
         data=tuple(data),
         code=tuple(code),
