@@ -1,5 +1,7 @@
 """What tests share: the repository's root, its parameters, a small corpus of token ids."""
 
+import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,6 +56,21 @@ def measured_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = tiny.run(folder, "dvc", "repro")
     assert done.returncode == 0, done.stderr
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium; the tests that need it are skipped where there is none."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium on PATH: apt-get install chromium fonts-dejavu")
+    from playwright.sync_api import sync_playwright
+
+    sandbox = [] if os.geteuid() else ["--no-sandbox"]
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium, args=sandbox)
+        yield launched
+        launched.close()
 
 
 @pytest.fixture(autouse=True)

@@ -1,8 +1,6 @@
 """Two commits beside each other, in a repository of its own with DVC's real experiments."""
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 from itertools import product
@@ -215,27 +213,20 @@ def test_comparing_imports_no_torch() -> None:
 
 @pytest.mark.browser
 def test_the_page_fits_its_screen_and_axe_finds_nothing_serious(
-    project: Project, tmp_path: Path
+    browser: Any, project: Project, tmp_path: Path
 ) -> None:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("no chromium on PATH: apt-get install chromium fonts-dejavu")
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
 
     on_branch(project, [0, 1])
     target = tmp_path / "page.html"
     target.write_text(page(compare(resolve("main"), resolve("rope"))), encoding="utf-8")
-    sandbox = [] if os.geteuid() else ["--no-sandbox"]
     trouble: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=sandbox)
-        for width, scheme in product((390, 1280), ("light", "dark")):
-            tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            tab.on("console", lambda message: trouble.append(message.text))
-            tab.goto(target.as_uri())
-            assert tab.evaluate("document.documentElement.scrollWidth") <= width
-            found = Axe().run(tab).response["violations"]
-            serious = [rule["help"] for rule in found if rule["impact"] in ("serious", "critical")]
-            assert [*trouble, *serious] == []
-        browser.close()
+    for width, scheme in product((390, 1280), ("light", "dark")):
+        tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        tab.on("console", lambda message: trouble.append(message.text))
+        tab.goto(target.as_uri())
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        found = Axe().run(tab).response["violations"]
+        serious = [rule["help"] for rule in found if rule["impact"] in ("serious", "critical")]
+        assert [*trouble, *serious] == []
+        tab.close()

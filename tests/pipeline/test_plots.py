@@ -1,12 +1,10 @@
 """DVC's plots on our page: what they draw, and that they ask for nothing."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,6 @@ from remeasure.records.files import write_csv, write_text
 from remeasure.reporting.tables import TABLES
 
 ROOT = Path(__file__).parent.parent.parent
-CHROMIUM = shutil.which("chromium")
 LADDER = "plots_summary_ladder_csv"
 CURVES = "plots_summary_learning_curves_csv"
 RUNS = ("no context", "one block")
@@ -135,20 +132,6 @@ def test_the_page_names_nothing_but_the_figures_beside_it(pages: tuple[Path, Pat
         sources.feed(page.read_text(encoding="utf-8"))
         assert len(sources.found) == states
         assert all((page.parent / source).is_file() for source in sources.found)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium; skipped where there is none."""
-    if CHROMIUM is None:
-        pytest.skip("no chromium on PATH: apt-get install chromium fonts-dejavu")
-    from playwright.sync_api import sync_playwright
-
-    sandbox = [] if os.geteuid() else ["--no-sandbox"]
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=sandbox)
-        yield launched
-        launched.close()
 
 
 @pytest.mark.browser

@@ -17,7 +17,6 @@ from remeasure import paths
 from remeasure.figures.catalogue import FIGURES
 
 ROOT = Path(__file__).parent.parent.parent
-CHROMIUM = shutil.which("chromium")
 WIDTHS = (390, 1280, 1920)
 SCHEMES = ("light", "dark")
 MEGABYTE = 1_000_000
@@ -109,20 +108,6 @@ def test_an_error_of_the_user_is_one_line(project: Path, tmp_path: Path) -> None
 
 
 # From here on in Chromium
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium; the tests that need it are skipped where there is none."""
-    if CHROMIUM is None:
-        pytest.skip("no chromium on PATH: apt-get install chromium fonts-dejavu")
-    from playwright.sync_api import sync_playwright
-
-    sandbox = [] if os.geteuid() else ["--no-sandbox"]
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=sandbox)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture

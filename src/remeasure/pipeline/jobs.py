@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from remeasure.commands import die_with_parent
+from remeasure.errors import UserError
 from remeasure.pipeline.display import Running
 from remeasure.pipeline.environment import dvc, environment
 from remeasure.progress import PROGRESS_FILE
@@ -63,6 +64,12 @@ class Job:
             self.seconds,
             state.get("seconds_left"),
         )
+
+
+def check_jobs(jobs: int) -> None:
+    """Raises UserError unless so many processes side by side can be."""
+    if jobs < 1:
+        raise UserError(f"--jobs: {jobs} is not allowed; at least 1")
 
 
 def start(

@@ -23,7 +23,14 @@ from remeasure.errors import UserError
 from remeasure.pipeline import experiments
 from remeasure.pipeline.display import Display
 from remeasure.pipeline.experiments import Queued
-from remeasure.pipeline.jobs import SECONDS_BETWEEN_LOOKS, Job, interruptible, start, stop_all
+from remeasure.pipeline.jobs import (
+    SECONDS_BETWEEN_LOOKS,
+    Job,
+    check_jobs,
+    interruptible,
+    start,
+    stop_all,
+)
 
 FOLDER = Path("build/queue")
 
@@ -33,8 +40,7 @@ def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m remeasure.pipeline.queue")
     parser.add_argument("--jobs", type=int, default=1, help="experiments side by side")
     options = parser.parse_args(words)
-    if options.jobs < 1:
-        raise UserError(f"--jobs: {options.jobs} is not allowed; at least 1")
+    check_jobs(options.jobs)
     waiting = experiments.queued()
     if not waiting:
         print("Nothing is queued: dvc exp run --queue -S 'model.pos=none,rope' train")

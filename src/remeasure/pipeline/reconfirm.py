@@ -15,7 +15,7 @@ import argparse
 import hashlib
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -34,6 +34,7 @@ from remeasure.pipeline import git
 from remeasure.pipeline.check import check_all
 from remeasure.pipeline.curves import Difference, differences, read_curve
 from remeasure.pipeline.environment import dvc, environment
+from remeasure.pipeline.jobs import check_jobs
 from remeasure.pipeline.rerun import (
     FAMILIES,
     Rerun,
@@ -44,7 +45,7 @@ from remeasure.pipeline.rerun import (
     same_kind,
     shortened,
 )
-from remeasure.pipeline.stages import CODE, Drift, drifts
+from remeasure.pipeline.stages import CODE, Drift, drifts, leaves
 from remeasure.records.files import read_json, write_json
 
 FIRST_STEPS = 50
@@ -75,8 +76,7 @@ def main(words: list[str]) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="stages side by side")
     parser.add_argument("stages", nargs="*", help="such as ablation@one_block; all if none")
     options = parser.parse_args(words)
-    if options.jobs < 1:
-        raise UserError(f"--jobs: {options.jobs} is not allowed; at least 1")
+    check_jobs(options.jobs)
     params = read_params()
     check_all(params)
     known = drifts(tuple(FAMILIES))
@@ -186,21 +186,13 @@ def _compare_reruns(then: Rerun, now: Rerun) -> None:
 
 
 def _compare_records(then: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    before, after = dict(_leaves(then)), dict(_leaves(now))
+    before, after = dict(leaves(then)), dict(leaves(now))
     for key in {**before, **after}:
         if before.get(key) != after.get(key):
             raise StaysStaleError(
                 f"after {FIRST_STEPS} steps its record's {key} was {before.get(key)}"
                 f" with the source that measured, is {after.get(key)}"
             )
-
-
-def _leaves(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _leaves(inner, f"{where}.{key}" if where else str(key))
-    else:
-        yield where, value
 
 
 def _old_source(stage: str) -> "OldSource | None":

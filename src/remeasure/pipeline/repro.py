@@ -24,7 +24,14 @@ from remeasure.pipeline.check import check_all
 from remeasure.pipeline.display import Display, Running
 from remeasure.pipeline.environment import dvc, environment
 from remeasure.pipeline.integrity import check_kept, distrust_damaged
-from remeasure.pipeline.jobs import SECONDS_BETWEEN_LOOKS, Job, interruptible, start, stop_all
+from remeasure.pipeline.jobs import (
+    SECONDS_BETWEEN_LOOKS,
+    Job,
+    check_jobs,
+    interruptible,
+    start,
+    stop_all,
+)
 from remeasure.pipeline.stages import Graph, read_graph, stale
 
 LONG_SECONDS = 60.0
@@ -39,8 +46,7 @@ def main(words: list[str]) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="stages side by side")
     parser.add_argument("targets", nargs="*", help="stages or groups; all if none is named")
     options = parser.parse_args(words)
-    if options.jobs < 1:
-        raise UserError(f"--jobs: {options.jobs} is not allowed; at least 1")
+    check_jobs(options.jobs)
     check_all(read_params())
     for line in distrust_damaged():
         print(line, flush=True)

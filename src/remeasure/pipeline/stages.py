@@ -35,7 +35,8 @@ class Drift:
     """How the working tree departs from what dvc.lock records of one stage.
 
     `params`, `data`, `code` and `outputs` name what changed and are empty where nothing did: the
-    first two in words for people, the others as paths.
+    first two in words for people, the others as paths. Of a stage that was never measured only its
+    name, command and outputs are told.
     """
 
     name: str
@@ -134,7 +135,7 @@ def _drift(stage: Any) -> Drift:
 
 
 def _changed_values(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    before, after = dict(_leaves(recorded)), dict(_leaves(now))
+    before, after = dict(leaves(recorded)), dict(leaves(now))
     return [
         f"{key} was {before.get(key, 'absent')}, is {after.get(key, 'absent')}"
         for key in {**before, **after}
@@ -142,10 +143,11 @@ def _changed_values(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list
     ]
 
 
-def _leaves(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value that is no mapping, with its dotted address; a tuple as a list."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _leaves(inner, f"{where}.{key}" if where else str(key))
+            yield from leaves(inner, f"{where}.{key}" if where else str(key))
     else:
         yield where, list(value) if isinstance(value, tuple) else value
 
