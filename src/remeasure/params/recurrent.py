@@ -115,7 +115,7 @@ def recurrent_plan(params: Mapping[str, Any], name: str) -> RecurrentPlan:
             f" tokens; at most {spec.context - 1}"
         )
     budgets, chosen = mapping(params, "budgets"), section(params, "recurrent.budget")
-    if chosen not in budgets:
+    if not isinstance(chosen, str) or chosen not in budgets:
         raise ParameterError(
             f"recurrent.budget: {chosen!r} is not one of {', '.join(map(str, budgets))}"
         )
