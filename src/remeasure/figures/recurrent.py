@@ -10,11 +10,11 @@ from remeasure.figures.style import BAND, LINES, colour, panel, plain_ticks
 from remeasure.figures.words import fixed, significant
 from remeasure.records.results import Results
 
-RUNS = (
-    ("rnn", "RNN", marks.look(1)),
-    ("lstm", "LSTM", marks.look(2)),
-    ("attention", "attention", marks.look(0)),
-)
+PLAIN = "rnn"
+"""The run whose gradient passes through one matrix and tanh, and nothing else."""
+STATES = ((PLAIN, "RNN", marks.look(1)), ("lstm", "LSTM", marks.look(2)))
+ATTENTION = ("attention", "attention", marks.look(0))
+RUNS = (*STATES, ATTENTION)
 TIMES = "metrics/sequence_cost/sequence_cost.json"
 WEIGHTS_ALONE = 3**-0.5
 """What PyTorch's initial hidden-to-hidden matrix makes of a vector's length on average: H entries a
@@ -25,7 +25,7 @@ SMALLEST = 1e-20
 
 def gradient_at_start(results: Results) -> Picture:
     """Norms by distance before the first step, with what the RNN's weights alone would do."""
-    return _gradient(results, "at_start", "before training")
+    return _gradient(results, "at_start", "before training", weights_of=PLAIN)
 
 
 def gradient_at_end(results: Results) -> Picture:
@@ -72,7 +72,7 @@ def sequence_cost(results: Results) -> Picture:
     )
 
 
-def _gradient(results: Results, when: str, words: str) -> Picture:
+def _gradient(results: Results, when: str, words: str, weights_of: str | None = None) -> Picture:
     figure, axes = panel(410, 290)
     said = []
     for name, label, style in RUNS:
@@ -84,7 +84,7 @@ def _gradient(results: Results, when: str, words: str) -> Picture:
         said.append(
             f"{label} {significant(first)} at distance 1, {significant(last)} at {table.index[-1]}"
         )
-        if name == "rnn" and when == "at_start":
+        if name == weights_of:
             _weights_alone(axes, table)
     if not said:
         return missing(f"Gradients by distance {words}: not measured.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from remeasure.figures.recurrent import RUNS, TIMES, WEIGHTS_ALONE
+from remeasure.figures.recurrent import ATTENTION, PLAIN, RUNS, STATES, TIMES, WEIGHTS_ALONE
 from remeasure.figures.words import count, fixed, listed, significant
 from remeasure.records.results import Spread
 from remeasure.reporting.html import Html, figures, join, paragraph
@@ -78,7 +78,7 @@ def _found(report: Report, name: str, keys: str) -> Spread | None:
 
 
 def _perplexities(report: Report) -> list[str | None]:
-    attention = _found(report, "attention", "held_out.perplexity")
+    attention = _found(report, ATTENTION[0], "held_out.perplexity")
     return [
         told(
             lambda ours, attention, label=label: (
@@ -89,14 +89,13 @@ def _perplexities(report: Report) -> list[str | None]:
             _found(report, name, "held_out.perplexity"),
             attention,
         )
-        for name, label, _ in RUNS
-        if name != "attention"
+        for name, label, _ in STATES
     ]
 
 
 def _same_as_one_block(report: Report) -> str | None:
     """Attention here is the block of the ladder: the same seeds have to end at the same number."""
-    here = _found(report, "attention", "held_out.perplexity")
+    here = _found(report, ATTENTION[0], "held_out.perplexity")
     there = report.results.ablation("one_block", "held_out.perplexity")
     if here is None or there is None:
         return None
@@ -113,30 +112,33 @@ def _same_as_one_block(report: Report) -> str | None:
 
 def _gradients(report: Report) -> list[str | None]:
     reached = [
-        (label, reach)
+        f"{fixed(reach.mean, 0)} ({label})"
         for name, label, _ in RUNS
         if (reach := _found(report, name, "gradient.at_end.reach")) is not None
     ]
     return [
         told(
             lambda decay: (
-                "Before training each further token leaves the RNN’s gradient"
-                f" {fixed(decay.mean, 3)} of its size; its weights alone would leave"
-                f" {fixed(WEIGHTS_ALONE, 3)}, and tanh takes the rest."
+                "Before training each further token leaves"
+                f" {fixed(decay.mean, 3)} of the RNN’s gradient; its weights alone, without tanh,"
+                f" would leave {fixed(WEIGHTS_ALONE, 3)}."
             ),
-            _found(report, "rnn", "gradient.at_start.decay"),
+            _found(report, PLAIN, "gradient.at_start.decay"),
         ),
-        "After training a hundredth of the gradient at distance 1 is still there at a distance of"
-        f" {listed(f'{fixed(reach.mean, 0)} in {label}' for label, reach in reached)}."
-        if reached
-        else None,
+        told(
+            lambda reached: (
+                "After training the longest distance with a hundredth of the gradient at distance 1"
+                f" is {listed(reached)}."
+            ),
+            reached or None,
+        ),
     ]
 
 
 def _times(report: Report) -> str | None:
     rows = report.results.value(f"{TIMES}#rows")
     ratios = [
-        f"{times(ratio)} as long in {label}"
+        f"{times(ratio)} as long ({label})"
         for name, label, _ in RUNS
         if (ratio := report.results.number(f"{TIMES}#longest_over_shortest.{name}")) is not None
     ]
@@ -149,7 +151,7 @@ def _times(report: Report) -> str | None:
 
 
 def _caption(report: Report) -> str:
-    far = report.results.number("metrics/recurrent/rnn.json#gradient.far")
+    far = report.results.number(f"metrics/recurrent/{PLAIN}.json#gradient.far")
     where = "far back" if far is None else f"{count(far)} tokens back"
     return (
         f"Norm of the gradient {where} over that one token back; reach: the longest distance with a"
