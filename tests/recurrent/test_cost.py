@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remeasure.models.language_model import LanguageModel
 from remeasure.models.parts import parameter_count
 from remeasure.params.recurrent import recurrent_plan, sequence_cost_plan
 from remeasure.recurrent import cost
@@ -35,19 +36,27 @@ def test_every_run_is_timed_at_every_length(small_params):
 
 
 def test_what_is_timed_is_loss_and_gradient_of_as_many_tokens(small_params, monkeypatch):
-    seen = []
+    built, sizes = [], []
+    build, loss = cost.build_model, LanguageModel.loss
+
+    def kept(*arguments):
+        built.append(build(*arguments))
+        return built[-1]
+
+    def watched(model, ids_BT, next_BT):
+        sizes.append(ids_BT.numel())
+        return loss(model, ids_BT, next_BT)
 
     def once(step, device, *, repeats, seconds):
         step()
-        model = step.__closure__[[cell for cell in step.__code__.co_freevars].index("model")]
-        seen.append(model.cell_contents)
+        assert all(parameter.grad is not None for parameter in built[-1].parameters())
         return {"median": 1.0, "low": 1.0, "high": 1.0, "n": 1}
 
+    monkeypatch.setattr(cost, "build_model", kept)
     monkeypatch.setattr(cost, "repeated", once)
+    monkeypatch.setattr(LanguageModel, "loss", watched)
     record = measure(sequence_cost_plan(small_params))
-    assert len(seen) == 9
-    for model in seen:
-        assert all(parameter.grad is not None for parameter in model.parameters())
+    assert sizes == [16] * 9
     assert set(record["exponents"].values()) == {0.0}
 
 
