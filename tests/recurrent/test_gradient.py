@@ -110,7 +110,7 @@ def test_medians_and_quartiles_are_those_of_the_windows(small_params):
         assert list(part) == pytest.approx(sorted_BT[place].tolist())
 
 
-@given(st.floats(0.01, 0.99), st.integers(3, 200))
+@given(st.floats(0.05, 0.99), st.integers(3, 200))
 def test_a_geometric_series_has_its_own_factor_and_reach(factor, length):
     norms = [7.0 * factor**distance for distance in range(length)]
     found = Reach(norms, norms, norms)
