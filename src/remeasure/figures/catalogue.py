@@ -10,6 +10,7 @@ from remeasure.figures import (
     norm,
     parameters,
     positions,
+    recurrent,
     referent,
     scaling,
     style,
@@ -44,6 +45,9 @@ FIGURES: Mapping[str, Callable[[Results], Picture]] = {
         referent.referent_accuracy,
         referent.referent_curves,
         referent.attention_map,
+        recurrent.gradient_at_start,
+        recurrent.gradient_at_end,
+        recurrent.sequence_cost,
         companion.residual_stream,
         companion.leak,
     )

@@ -17,6 +17,7 @@ from remeasure.params.benchmarks import benchmark_settings
 from remeasure.params.digest import settings_digest
 from remeasure.params.probes import probe_settings
 from remeasure.params.reading import section
+from remeasure.params.recurrent import recurrent_plan, sequence_cost_plan
 from remeasure.params.referent import referent_plan
 from remeasure.records.files import write_text
 
@@ -76,6 +77,8 @@ def _replaced(text: str, file: str, pin: Pin, settings: str, path: Path) -> str:
 DIGESTS: Mapping[str, Callable[[Mapping[str, Any], str], str]] = {
     "ablations": lambda params, name: ablation_plan(params, name).settings,
     "referent": lambda params, name: referent_plan(params, name).settings,
+    "recurrent": lambda params, name: recurrent_plan(params, name).settings,
+    "sequence_cost": lambda params, name: sequence_cost_plan(params).settings,
     "probes": lambda params, name: settings_digest(probe_settings(params, name)),
     "benchmarks": lambda params, name: settings_digest(benchmark_settings(params, name)),
 }

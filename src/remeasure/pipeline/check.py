@@ -9,6 +9,7 @@ from remeasure.params.benchmarks import benchmark_settings
 from remeasure.params.corpus import CorpusSettings, SplitSettings, TokenizerSettings
 from remeasure.params.probes import probe_settings
 from remeasure.params.reading import Settings, check, check_name, mapping, section
+from remeasure.params.recurrent import recurrent_plan, sequence_cost_plan
 from remeasure.params.referent import referent_plan
 from remeasure.params.sample import SampleSettings
 from remeasure.params.training import Budget, TrainingSettings
@@ -20,7 +21,7 @@ SECTIONS: dict[str, type[Settings]] = {
     "training": TrainingSettings,
     "sample": SampleSettings,
 }
-OTHERS = ("budgets", "base", "model", "ablations", "probes", "benchmarks", "referent")
+OTHERS = ("budgets", "base", "model", "ablations", "probes", "benchmarks", "referent", "recurrent")
 """Sections whose entries are checked one by one."""
 
 
@@ -43,6 +44,9 @@ def check_all(params: Mapping[str, Any]) -> None:
         benchmark_settings(params, name)
     for name in _names(params, "referent.runs"):
         referent_plan(params, name)
+    for name in _names(params, "recurrent.runs"):
+        recurrent_plan(params, name)
+    sequence_cost_plan(params)
 
 
 def _names(params: Mapping[str, Any], address: str) -> list[str]:
