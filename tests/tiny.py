@@ -78,7 +78,8 @@ def make_tiny(folder: Path) -> Path:
         "probes": {},
         "benchmarks": {},
     }
-    params["referent"]["runs"] = {}
+    for family in ("referent", "masked", "normalisation"):
+        params[family]["runs"] = {}
     write_yaml(folder / "params.yaml", merged(params, PARAMS))
     put_corpus(folder, TEXT.encode())
     return folder

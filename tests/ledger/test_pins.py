@@ -38,7 +38,7 @@ def test_every_experiment_in_params_yaml_is_pinned(claims: Claims, params: dict[
         "ablations": params["ablations"],
         "probes": params["probes"],
         "benchmarks": params["benchmarks"],
-        "referent": params["referent"]["runs"],
+        **{name: params[name]["runs"] for name in ("referent", "masked", "normalisation")},
     }
     for family, entries in families.items():
         for name in entries:

@@ -100,6 +100,8 @@ def family(index: Any, name: str) -> set[str]:
         ("probes.averaging.seed", {"probe@averaging", "ledger", "report"}),
         ("benchmarks.kv_cache.tokens", {"benchmark@kv_cache", "ledger", "report"}),
         ("referent.runs.pool_uniform.steps", {"referent@pool_uniform", "ledger", "report"}),
+        ("masked.runs.any_share.share", {"masked@any_share", "ledger", "report"}),
+        ("normalisation.runs.rms.kind", {"normalisation@rms", "ledger", "report"}),
         ("training.device", set()),
     ],
 )
@@ -111,10 +113,11 @@ def test_a_parameter_reaches_these_stages_and_no_other(
 
 def test_what_is_shared_reaches_all_that_share_it(index: Any) -> None:
     ends = {"ledger", "report"}
-    trained = family(index, "ablation") | family(index, "referent")
+    on_text = family(index, "ablation") | family(index, "masked") | family(index, "normalisation")
+    trained = on_text | family(index, "referent")
     assert reached(index, "base.d_model") == trained | family(index, "probe") | ends
     assert reached(index, "training.fraction") == trained | {"train"} | ends
-    text = {"train", *family(index, "ablation"), *family(index, "probe"), *ends}
+    text = {"train", *on_text, *family(index, "probe"), *ends}
     assert reached(index, "split.held_out") == text | {"tokenize"}
     assert reached(index, "tokenizer.vocab_size") == text | {"tokenize", "train_bpe"}
     assert reached(index, "corpus.sha256") == text | {"tokenize", "train_bpe", "download"}

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from remeasure.params.ablations import ablation_plan
+from remeasure.params.masked import masked_plan
+from remeasure.params.normalisation import normalisation_plan
 from remeasure.params.referent import referent_plan
 from remeasure.pipeline.rerun import same_kind, shortened
 
@@ -31,6 +33,19 @@ def test_a_referent_made_short_differs_in_its_steps_alone(params: dict[str, Any]
     short = referent_plan(shortened(params, "referent@pool_two_blocks", 50), "pool_two_blocks")
     assert short.budget == whole.budget.model_copy(update={"steps": 50})
     assert (short.spec, short.language, short.task) == (whole.spec, whole.language, whole.task)
+
+
+def test_a_run_with_a_named_budget_made_short_differs_in_its_steps_alone(
+    params: dict[str, Any],
+) -> None:
+    for stage, plan in (
+        ("masked@any_share", masked_plan),
+        ("normalisation@batch", normalisation_plan),
+    ):
+        name = stage.partition("@")[2]
+        whole, short = plan(params, name), plan(shortened(params, stage, 50), name)
+        assert short.budget == whole.budget.model_copy(update={"steps": 50})
+        assert (short.spec, short.asked) == (whole.spec, whole.asked)
 
 
 def test_nothing_is_made_longer(params: dict[str, Any]) -> None:

@@ -20,8 +20,11 @@ from ruamel.yaml import YAML
 from remeasure import paths
 from remeasure.errors import UserError
 from remeasure.params.ablations import ablation_plan
+from remeasure.params.masked import masked_plan
+from remeasure.params.normalisation import normalisation_plan
 from remeasure.params.reading import section
 from remeasure.params.referent import referent_plan
+from remeasure.params.training import Budget
 from remeasure.pipeline.environment import environment
 from remeasure.records.files import read_json
 
@@ -47,15 +50,28 @@ class Rerun:
     provenance: Path
 
 
-def _short_ablation(params: Params, name: str, steps: int) -> dict[str, Any]:
-    budget = ablation_plan(params, name).budget
+def _short_named(params: Params, entry: str, budget: Budget, steps: int) -> dict[str, Any]:
+    """Where the entry names one of `budgets`, that one is made short."""
     short = budget.model_copy(update={"steps": min(steps, budget.steps)})
-    key = section(params, f"ablations.{name}.budget")
+    key = section(params, f"{entry}.budget")
     return {
         **params,
         "training": {**params["training"], "fraction": 1.0},
         "budgets": {**params["budgets"], key: short.model_dump(mode="json")},
     }
+
+
+def _short_ablation(params: Params, name: str, steps: int) -> dict[str, Any]:
+    return _short_named(params, f"ablations.{name}", ablation_plan(params, name).budget, steps)
+
+
+def _short_masked(params: Params, name: str, steps: int) -> dict[str, Any]:
+    return _short_named(params, f"masked.runs.{name}", masked_plan(params, name).budget, steps)
+
+
+def _short_normalisation(params: Params, name: str, steps: int) -> dict[str, Any]:
+    budget = normalisation_plan(params, name).budget
+    return _short_named(params, f"normalisation.runs.{name}", budget, steps)
 
 
 def _short_referent(params: Params, name: str, steps: int) -> dict[str, Any]:
@@ -73,6 +89,14 @@ def _short_referent(params: Params, name: str, steps: int) -> dict[str, Any]:
 FAMILIES: Mapping[str, Family] = {
     "ablation": Family(
         "ablations", _short_ablation, lambda params, name: ablation_plan(params, name).budget.steps
+    ),
+    "masked": Family(
+        "masked", _short_masked, lambda params, name: masked_plan(params, name).budget.steps
+    ),
+    "normalisation": Family(
+        "normalisation",
+        _short_normalisation,
+        lambda params, name: normalisation_plan(params, name).budget.steps,
     ),
     "referent": Family(
         "referent", _short_referent, lambda params, name: referent_plan(params, name).budget.steps

@@ -18,6 +18,8 @@ SECTIONS = {
     "positions": "positions",
     "cost": "cost",
     "referent": "who is meant",
+    "masked": "what is hidden",
+    "normalisation": "norms",
     "equivalence": "against PyTorch",
     "companion": "the companion",
 }
