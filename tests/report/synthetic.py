@@ -58,6 +58,7 @@ HELD_OUT = {
     "dropout_two_blocks_10": 36.1,
     "dropout_two_blocks_20": 35.2,
     "leak": 1.4,
+    "heads_4": 44.0,
 }
 TRAINING = {"one_block": 19.2, "two_blocks": 14.3, "leak": 1.3}
 LONGER = {
@@ -75,7 +76,7 @@ ACCURACY = {
     "pool_one_block": (1.0, 0.93, 1.0, 1.0),
     "pool_two_blocks": (1.0, 1.0, 1.0, 1.0),
 }
-MASKED = {"share_15": 5.9, "any_share": 5.1}
+MASKED = {"share_15": 5.9, "any_share": 5.1, "share_15_learned": 5.75}
 """Nats a token from left to right."""
 NORMS = {"layer": 44.1, "rms": 44.0, "batch": 45.9}
 ADJECTIVES = ("tired", "scared", "slow", "weak", "wet", "wide", "busy", "steep")

@@ -9,6 +9,7 @@ from remeasure.records.results import Results, Spread
 RUNS = (
     ("share_15", "trained with 15 % hidden", marks.look(1)),
     ("any_share", "trained with any share hidden", marks.look(0)),
+    ("share_15_learned", "trained with 15 % hidden, learned positions", marks.look(4)),
 )
 PERCENTS = (5, 15, 30, 50, 70, 85, 95, 100)
 ORDERS = (
@@ -47,8 +48,8 @@ def masked_accuracy(results: Results) -> Picture:
                 label=label,
             )
             ends += [(p, found.mean) for p, found in values.items()]
-            shown = (f"{percent(found.mean)} with {p} % hidden" for p, found in values.items())
-            said.append(f"{label} {listed(shown)}")
+            shown = (f"{percent(found.mean)} of {p} %" for p, found in values.items())
+            said.append(f"{label}, {listed(shown)}")
     if not ends:
         return missing("Accuracy against the share hidden: not measured.")
     most_frequent = baseline(results, "whole_split.accuracy")
@@ -60,7 +61,7 @@ def masked_accuracy(results: Results) -> Picture:
             linewidth=1.2,
             label="the most frequent token, always",
         )
-        said.append(f"always the most frequent token {percent(most_frequent)}")
+        said.append(f"the most frequent token, always, {percent(most_frequent)}")
     axes.set_xlim(0, 102)
     axes.set_xticks(PERCENTS, map(str, PERCENTS))
     axes.set_ylim(0, None)
@@ -68,7 +69,9 @@ def masked_accuracy(results: Results) -> Picture:
     axes.set_xlabel("per cent of the window hidden")
     axes.set_ylabel("filled in rightly, held out")
     marks.legend(axes)
-    return Picture(figure, f"Hidden tokens filled in rightly: {'; '.join(said)}.")
+    return Picture(
+        figure, f"Hidden tokens filled in rightly, by the share hidden: {'; '.join(said)}."
+    )
 
 
 def masked_orders(results: Results) -> Picture:
@@ -80,7 +83,7 @@ def masked_orders(results: Results) -> Picture:
     ]
     if all(row.ours is None for row in rows):
         return missing("Nats a token by the order of filling in: not measured.")
-    figure, axes = panel(560, 240)
+    figure, axes = panel(620, 300)
     marks.dot_rows(axes, rows)
     axes.set_xlabel("nats a token, by the chain rule")
     return Picture(figure, marks.rows_in_words("Nats a token by the order", rows, digits=3))

@@ -12,23 +12,29 @@ KINDS = (
     ("batch", "BatchNorm", marks.look(1)),
 )
 MODES = (
-    ("whole.evaluation.batch", "evaluation, whole windows, a batch"),
-    ("whole.evaluation.single", "evaluation, whole windows, one"),
-    ("token.evaluation.batch", "evaluation, token by token, a batch"),
-    ("token.evaluation.single", "evaluation, token by token, one"),
-    ("whole.training.batch", "training, whole windows, a batch"),
-    ("whole.training.single", "training, whole windows, one"),
-    ("token.training.batch", "training, token by token, a batch"),
-    ("token.training.single", "training, token by token, one"),
+    ("whole.evaluation.batch", "evaluation mode, whole windows, a batch"),
+    ("whole.evaluation.single", "evaluation mode, whole windows, one"),
+    ("token.evaluation.batch", "evaluation mode, token by token, a batch"),
+    ("token.evaluation.single", "evaluation mode, token by token, one"),
+    ("whole.training.batch", "training mode, whole windows, a batch"),
+    ("whole.training.single", "training mode, whole windows, one"),
+    ("token.training.batch", "training mode, token by token, a batch"),
+    ("token.training.single", "training mode, token by token, one"),
 )
 APART = 0.22
 """Between the norms of one row, in rows."""
-TICKS = [20.0, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10000]
+TICKS = [20.0, 30, 40, 45, 50, 60, 70, 80, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10000]
 
 
 def record(kind: str, keys: str) -> str:
     """The address of a number of a run."""
     return f"metrics/normalisation/{kind}.json#{keys}"
+
+
+def is_undefined(results: Results, kind: str, keys: str) -> bool:
+    """Whether a mode was asked for and has no number, since it is not defined for that norm."""
+    measured = f"metrics/normalisation/{kind}.json" in results.records
+    return measured and results.spread(record(kind, f"modes.{keys}")) is None
 
 
 def norm_modes(results: Results) -> Picture:
@@ -50,6 +56,17 @@ def norm_modes(results: Results) -> Picture:
                     label=name if not any(name in part for part in said) else None,
                 )
                 parts.append(f"{name} {with_spread(found, 1)}")
+            elif is_undefined(results, kind, keys):
+                axes.annotate(
+                    f"{name}: not defined",
+                    xy=(0.5, place + APART * (index - 1)),
+                    xycoords=axes.get_yaxis_transform(),
+                    ha="center",
+                    va="center",
+                    color=style.colour,
+                    fontsize=10,
+                )
+                parts.append(f"{name} not defined")
         if parts:
             said.append(f"{label}: {listed(parts)}")
     if not said:

@@ -1,6 +1,6 @@
 """What the norm averages over: the section's text, tables and figures."""
 
-from remeasure.figures.normalisation import KINDS, MODES, record
+from remeasure.figures.normalisation import KINDS, MODES, is_undefined, record
 from remeasure.figures.words import fixed, significant, with_spread
 from remeasure.reporting.html import Cell, Html, figures, join, paragraph, table
 from remeasure.reporting.loading import Report
@@ -9,7 +9,7 @@ from remeasure.reporting.verdicts import NUMERIC, grid, number_cell
 
 COLUMNS = tuple(name for _, name, _ in KINDS)
 PERPLEXITIES = (
-    ("held_out.perplexity", "evaluation, the whole split"),
+    ("held_out.perplexity", "evaluation mode, the whole split"),
     *((f"modes.{keys}", label) for keys, label in MODES),
 )
 LEAKS = tuple(
@@ -106,9 +106,7 @@ def _modes(report: Report) -> str | None:
 
 
 def _undefined(report: Report) -> str | None:
-    if record("batch", "").partition("#")[0] not in report.results.records:
-        return None
-    if report.results.spread(record("batch", "modes.token.training.single")) is not None:
+    if not is_undefined(report.results, "batch", "token.training.single"):
         return None
     return (
         "One token of one window in training mode has no variance over the batch: there BatchNorm"
