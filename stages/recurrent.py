@@ -17,9 +17,10 @@ def main(words: list[str]) -> None:
     """Take the name of the run; write its record, its curve and its gradients."""
     name = one_name(words, "python stages/recurrent.py NAME")
     plan = recurrent_plan(read_params(), name)
-    with recorded(paths.provenance("recurrent", name), [paths.TOKENS], plan.addresses):
+    with recorded(paths.provenance("recurrent", name), [paths.TOKENS], plan.addresses) as run:
         tokens = load_tokens(paths.TOKENS)
         trained = train_and_trace(plan, tokens, f"recurrent@{name}", paths.CHECKPOINTS)
+        run.seconds_before = trained.seconds_before
     write_csv(paths.curve("recurrent", name), CURVE_COLUMNS, trained.curve)
     write_csv(paths.curve("recurrent", f"{name}_gradient"), GRADIENT_COLUMNS, trained.gradient)
     write_json(paths.metrics("recurrent", name), trained.record)

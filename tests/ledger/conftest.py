@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from remeasure.ledger.claims import Claims, read_claims
+from remeasure.ledger.values import split_address
 from remeasure.records.spread import spread
 
 ROOT = Path(__file__).parents[2]
@@ -70,7 +71,6 @@ VARIANCES = {
     256: (253.065, 15.908),
     1024: (1015.562, 31.868),
 }
-RECURRENT = (("rnn", 47.0, 0.5), ("lstm", 44.0, 0.7), ("attention", 38.07, 0.99))
 TOKENS = [128 * 2**step for step in range(8)]
 MS = [2.246, 2.855, 5.761, 16.414, 51.573, 225.432, 832.838, None]
 MS_PROJECTIONS = [1.324, 2.113, 3.105, 4.008, 9.989, 20.176, 40.106, 81.0]
@@ -146,25 +146,6 @@ def referent(name: str) -> dict[str, Any]:
         "wrong_noun_share": seeds_around(wrong, f"{name} wrong"),
         "settled_at": seeds_around(700.0, f"{name} settled"),
         "attention": attention,
-    }
-
-
-def recurrent(perplexity: float, decay: float, name: str) -> dict[str, Any]:
-    return {
-        "parameters": 478_000,
-        "held_out": {
-            "perplexity": seeds_around(perplexity, name),
-            "bits_per_byte": seeds_around(2.3, f"{name} bits"),
-        },
-        "training": {"perplexity": seeds_around(0.7 * perplexity, f"{name} train")},
-        "gradient": {
-            when: {
-                "far_over_near": seeds_around(decay**63, f"{name} {when} far"),
-                "decay": seeds_around(decay, f"{name} {when} decay"),
-                "reach": seeds_around(20.0, f"{name} {when} reach"),
-            }
-            for when in ("at_start", "at_end")
-        },
     }
 
 
@@ -298,7 +279,8 @@ def benchmarks() -> dict[str, dict[str, Any]]:
 
 
 def all_records(claims: Claims) -> dict[str, dict[str, Any]]:
-    """By file; protocols as pinned, everything else from the contract."""
+    """By file; protocols as pinned, the chapter's records from the contract, and the others with
+    what findings read of them."""
     records = {
         **{f"metrics/ablations/{name}.json": ablation(name) for name in PERPLEXITIES},
         **{f"metrics/probes/{name}.json": record for name, record in probes().items()},
@@ -308,13 +290,14 @@ def all_records(claims: Claims) -> dict[str, dict[str, Any]]:
         for model in ("uniform", "one_block", "two_blocks"):
             name = f"{task}_{model}"
             records[f"metrics/referent/{name}.json"] = referent(name)
-    for name, perplexity, decay in RECURRENT:
-        records[f"metrics/recurrent/{name}.json"] = recurrent(perplexity, decay, name)
-    growth = {name: 0.5 for name, _, _ in RECURRENT}
-    records["metrics/sequence_cost/sequence_cost.json"] = {
-        "exponents": growth,
-        "longest_over_shortest": growth,
-    }
+    written = {*records, "metrics/corpus.json"}
+    for finding in claims.findings:
+        file, keys = split_address(finding.address)
+        if str(file) not in written:
+            level = records.setdefault(str(file), {})
+            for key in keys[:-1]:
+                level = level.setdefault(key, {})
+            level[keys[-1]] = seeds_around(1.0, str(file))
     text = claims.protocol.text
     for file, record in records.items():
         pin = claims.protocol.records[file]

@@ -4,7 +4,7 @@ Shapes: B windows, T tokens of a window.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ class Trained:
     """Rows in the order of CURVE_COLUMNS."""
     gradient: list[list[Any]]
     """Rows in the order of GRADIENT_COLUMNS."""
+    seconds_before: float = field(compare=False)
+    """Spent by earlier processes on the checkpoints that were used."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,15 @@ def train_and_trace(
             seed: _measure_seed(plan, tokens, seed, device, label, progress, kept[seed] or None)
             for seed in seeds
         }
-    for checkpoint in kept.values():
-        if checkpoint:
-            checkpoint.remove()
-    return Trained(_record(plan, tokens, measured), _curve(measured), _gradient(measured))
+    used = [checkpoint for checkpoint in kept.values() if checkpoint]
+    for checkpoint in used:
+        checkpoint.remove()
+    return Trained(
+        _record(plan, tokens, measured),
+        _curve(measured),
+        _gradient(measured),
+        sum(checkpoint.seconds_before for checkpoint in used),
+    )
 
 
 def _key(plan: RecurrentPlan, tokens: Tokens, device: torch.device) -> str:

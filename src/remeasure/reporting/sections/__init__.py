@@ -10,7 +10,9 @@ from remeasure.reporting.sections.equivalence import equivalence
 from remeasure.reporting.sections.ladder import dropout, ladder
 from remeasure.reporting.sections.ledger import ledger
 from remeasure.reporting.sections.maps import maps
+from remeasure.reporting.sections.masked import masked
 from remeasure.reporting.sections.norm import norm
+from remeasure.reporting.sections.normalisation import normalisation
 from remeasure.reporting.sections.parameters import parameters
 from remeasure.reporting.sections.positions import positions
 from remeasure.reporting.sections.recurrent import recurrent
@@ -33,7 +35,9 @@ __all__ = [
     "ledger",
     "load",
     "maps",
+    "masked",
     "norm",
+    "normalisation",
     "parameters",
     "positions",
     "recurrent",

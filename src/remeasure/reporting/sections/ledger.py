@@ -19,6 +19,8 @@ SECTIONS = {
     "cost": "cost",
     "referent": "who is meant",
     "recurrent": "recurrent state",
+    "masked": "what is hidden",
+    "normalisation": "norms",
     "equivalence": "against PyTorch",
     "companion": "the companion",
 }
