@@ -148,6 +148,31 @@ def referent(name: str) -> dict[str, Any]:
     }
 
 
+def induction(name: str) -> dict[str, Any]:
+    layers = 2 if name == "two_layers" else 1
+    return {
+        "repeat_loss": seeds_around(0.1 if layers == 2 else 2.9, name),
+        "repeat_accuracy": seeds_around(0.9, f"{name} accuracy"),
+        "new_loss": seeds_around(4.4, f"{name} new"),
+        "learned_seeds": SEEDS,
+        "learned_at": seeds_around(700.0, f"{name} learned"),
+        "heads": {
+            f"layer{layer}": {
+                score: seeds_around(0.5, f"{name} {layer} {score}")
+                for score in ("prefix_matching", "previous_token")
+            }
+            for layer in range(1, layers + 1)
+        },
+        "baselines": {
+            "uniform_loss": 4.16,
+            "tokens_seen_loss": 2.5,
+            "one_token_match_loss": 0.19,
+            "uniform_prefix_matching": 0.09,
+            "uniform_previous_token": 0.06,
+        },
+    }
+
+
 def probes() -> dict[str, dict[str, Any]]:
     widths = tuple(VARIANCES)
     row = {"largest_weight": 0.1, "effective_tokens": 40.0}
@@ -288,6 +313,8 @@ def all_records(claims: Claims) -> dict[str, dict[str, Any]]:
         for model in ("uniform", "one_block", "two_blocks"):
             name = f"{task}_{model}"
             records[f"metrics/referent/{name}.json"] = referent(name)
+    for name in ("one_layer", "two_layers", "one_layer_fixed_period"):
+        records[f"metrics/induction/{name}.json"] = induction(name)
     text = claims.protocol.text
     for file, record in records.items():
         pin = claims.protocol.records[file]

@@ -100,6 +100,7 @@ def family(index: Any, name: str) -> set[str]:
         ("probes.averaging.seed", {"probe@averaging", "ledger", "report"}),
         ("benchmarks.kv_cache.tokens", {"benchmark@kv_cache", "ledger", "report"}),
         ("referent.runs.pool_uniform.steps", {"referent@pool_uniform", "ledger", "report"}),
+        ("induction.runs.one_layer.periods", {"induction@one_layer", "ledger", "report"}),
         ("training.device", set()),
     ],
 )
@@ -111,7 +112,8 @@ def test_a_parameter_reaches_these_stages_and_no_other(
 
 def test_what_is_shared_reaches_all_that_share_it(index: Any) -> None:
     ends = {"ledger", "report"}
-    trained = family(index, "ablation") | family(index, "referent")
+    groups = ("ablation", "referent", "induction")
+    trained = set().union(*(family(index, group) for group in groups))
     assert reached(index, "base.d_model") == trained | family(index, "probe") | ends
     assert reached(index, "training.fraction") == trained | {"train"} | ends
     text = {"train", *family(index, "ablation"), *family(index, "probe"), *ends}

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from remeasure.params.ablations import ablation_plan
+from remeasure.params.induction import induction_plan
 from remeasure.params.referent import referent_plan
 from remeasure.pipeline.rerun import same_kind, shortened
 
@@ -31,6 +32,17 @@ def test_a_referent_made_short_differs_in_its_steps_alone(params: dict[str, Any]
     short = referent_plan(shortened(params, "referent@pool_two_blocks", 50), "pool_two_blocks")
     assert short.budget == whole.budget.model_copy(update={"steps": 50})
     assert (short.spec, short.language, short.task) == (whole.spec, whole.language, whole.task)
+
+
+def test_an_induction_run_made_short_differs_in_its_steps_alone(params: dict[str, Any]) -> None:
+    whole = induction_plan(params, "two_layers")
+    short = induction_plan(shortened(params, "induction@two_layers", 50), "two_layers")
+    assert short.budget == whole.budget.model_copy(update={"steps": 50})
+    assert (short.spec, short.sequences, short.periods) == (
+        whole.spec,
+        whole.sequences,
+        whole.periods,
+    )
 
 
 def test_nothing_is_made_longer(params: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ from remeasure.errors import ParameterError
 from remeasure.params.ablations import variant_plan
 
 TRAIN = paths.metrics("train", "train")
-FAMILIES = ("ablations", "referent", "probes")
+FAMILIES = ("ablations", "referent", "induction", "probes")
 COUNTED_IN_TOKENS = {"perplexity", "by_window"}
 """Parts of an address that say: this number depends on what a token is."""
 

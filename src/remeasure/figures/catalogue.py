@@ -6,6 +6,7 @@ from remeasure.figures import (
     average,
     companion,
     cost,
+    induction,
     ladder,
     norm,
     parameters,
@@ -46,6 +47,8 @@ FIGURES: Mapping[str, Callable[[Results], Picture]] = {
         referent.attention_map,
         companion.residual_stream,
         companion.leak,
+        induction.induction_loss,
+        induction.induction_heads,
     )
 }
 

@@ -7,6 +7,7 @@ from remeasure.errors import ParameterError
 from remeasure.params.ablations import ablation_plan, variant_plan
 from remeasure.params.benchmarks import benchmark_settings
 from remeasure.params.corpus import CorpusSettings, SplitSettings, TokenizerSettings
+from remeasure.params.induction import induction_plan
 from remeasure.params.probes import probe_settings
 from remeasure.params.reading import Settings, check, check_name, mapping, section
 from remeasure.params.referent import referent_plan
@@ -20,7 +21,7 @@ SECTIONS: dict[str, type[Settings]] = {
     "training": TrainingSettings,
     "sample": SampleSettings,
 }
-OTHERS = ("budgets", "base", "model", "ablations", "probes", "benchmarks", "referent")
+OTHERS = ("budgets", "base", "model", "ablations", "probes", "benchmarks", "referent", "induction")
 """Sections whose entries are checked one by one."""
 
 
@@ -43,6 +44,8 @@ def check_all(params: Mapping[str, Any]) -> None:
         benchmark_settings(params, name)
     for name in _names(params, "referent.runs"):
         referent_plan(params, name)
+    for name in _names(params, "induction.runs"):
+        induction_plan(params, name)
 
 
 def _names(params: Mapping[str, Any], address: str) -> list[str]:

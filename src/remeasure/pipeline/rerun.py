@@ -20,6 +20,7 @@ from ruamel.yaml import YAML
 from remeasure import paths
 from remeasure.errors import UserError
 from remeasure.params.ablations import ablation_plan
+from remeasure.params.induction import induction_plan
 from remeasure.params.reading import section
 from remeasure.params.referent import referent_plan
 from remeasure.pipeline.environment import environment
@@ -70,12 +71,28 @@ def _short_referent(params: Params, name: str, steps: int) -> dict[str, Any]:
     }
 
 
+def _short_induction(params: Params, name: str, steps: int) -> dict[str, Any]:
+    budget = induction_plan(params, name).budget
+    short = budget.model_copy(update={"steps": min(steps, budget.steps)})
+    shared = short.model_dump(mode="json", exclude={"evaluated_at"})
+    return {
+        **params,
+        "training": {**params["training"], "fraction": 1.0},
+        "induction": {**params["induction"], "budget": shared},
+    }
+
+
 FAMILIES: Mapping[str, Family] = {
     "ablation": Family(
         "ablations", _short_ablation, lambda params, name: ablation_plan(params, name).budget.steps
     ),
     "referent": Family(
         "referent", _short_referent, lambda params, name: referent_plan(params, name).budget.steps
+    ),
+    "induction": Family(
+        "induction",
+        _short_induction,
+        lambda params, name: induction_plan(params, name).budget.steps,
     ),
 }
 """By the name of their group in dvc.yaml."""

@@ -7,6 +7,7 @@ from remeasure.reporting.sections.companion import companion
 from remeasure.reporting.sections.corpus import corpus
 from remeasure.reporting.sections.cost import cost
 from remeasure.reporting.sections.equivalence import equivalence
+from remeasure.reporting.sections.induction import induction
 from remeasure.reporting.sections.ladder import dropout, ladder
 from remeasure.reporting.sections.ledger import ledger
 from remeasure.reporting.sections.maps import maps
@@ -28,6 +29,7 @@ __all__ = [
     "cost",
     "dropout",
     "equivalence",
+    "induction",
     "ladder",
     "ledger",
     "load",

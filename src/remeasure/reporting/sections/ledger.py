@@ -20,6 +20,8 @@ SECTIONS = {
     "referent": "who is meant",
     "equivalence": "against PyTorch",
     "companion": "the companion",
+    "induction": "looking back twice",
+    "shares": "heads, tying, feed-forward",
 }
 
 
