@@ -50,6 +50,15 @@ PERPLEXITIES = {
     "dropout_two_blocks_10": 38.0,
     "dropout_two_blocks_20": 37.4,
     "leak": 1.02,
+    "heads_1": 45.9,
+    "heads_2": 45.1,
+    "heads_4": 44.6,
+    "heads_8": 44.4,
+    "heads_16": 44.8,
+    "tied": 43.2,
+    "feed_forward_1": 45.4,
+    "feed_forward_2": 44.9,
+    "feed_forward_8": 46.3,
 }
 TRAINING = {"one_block": 18.77, "two_blocks": 14.49, "leak": 1.02}
 WINDOWS = {

@@ -58,6 +58,15 @@ HELD_OUT = {
     "dropout_two_blocks_10": 36.1,
     "dropout_two_blocks_20": 35.2,
     "leak": 1.4,
+    "heads_1": 45.9,
+    "heads_2": 45.1,
+    "heads_4": 44.6,
+    "heads_8": 44.4,
+    "heads_16": 44.8,
+    "tied": 43.2,
+    "feed_forward_1": 45.4,
+    "feed_forward_2": 44.9,
+    "feed_forward_8": 46.3,
 }
 TRAINING = {"one_block": 19.2, "two_blocks": 14.3, "leak": 1.3}
 LONGER = {

@@ -13,6 +13,7 @@ from remeasure.figures import (
     positions,
     referent,
     scaling,
+    shares,
     style,
     svg,
 )
@@ -49,6 +50,8 @@ FIGURES: Mapping[str, Callable[[Results], Picture]] = {
         companion.leak,
         induction.induction_loss,
         induction.induction_heads,
+        shares.heads_shared,
+        shares.feed_forward_shared,
     )
 }
 

@@ -18,12 +18,14 @@ RUNS = (
     ("one_layer_fixed_period", "one layer, one period", marks.look(2)),
 )
 BASELINES = (
-    ("uniform_loss", "any token"),
-    ("tokens_seen_loss", "the tokens seen"),
+    ("uniform_loss", "every token alike"),
+    ("tokens_seen_loss", "only which were seen"),
     ("one_token_match_loss", "an ideal head"),
 )
-"""Losses that need no training, with what such a model knows."""
+"""Losses that need no training: all tokens as likely, those seen, those that followed this one."""
 EXPECTED = "metrics/induction/two_layers.json#baselines"
+ROOM_BELOW = -0.3
+"""Where the axis of losses starts: three lines end near zero, and their names need the room."""
 BASELINE = marks.Look("muted", "", LINES[2])
 
 
@@ -63,9 +65,9 @@ def induction_loss(results: Results) -> Picture:
         if value is not None:
             axes.axhline(value, color=colour("muted"), linewidth=1, linestyle=LINES[2])
             ends.append((right, value, label, BASELINE))
-            said.append(f"who knows {label} would have {fixed(value)}")
+            said.append(f"without training, {label}: {fixed(value)}")
     axes.set_xlim(0, right)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(bottom=ROOM_BELOW)
     axes.set_xlabel("step")
     axes.set_ylabel("loss on repeats, nats")
     marks.name_ends(axes, ends)

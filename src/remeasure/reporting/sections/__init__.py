@@ -19,6 +19,7 @@ from remeasure.reporting.sections.reproduce import reproduce
 from remeasure.reporting.sections.runs import runs
 from remeasure.reporting.sections.scaling import scaling
 from remeasure.reporting.sections.seeds import seeds
+from remeasure.reporting.sections.shares import shares
 from remeasure.reporting.stylesheet import stylesheet
 
 __all__ = [
@@ -42,5 +43,6 @@ __all__ = [
     "runs",
     "scaling",
     "seeds",
+    "shares",
     "stylesheet",
 ]

@@ -44,7 +44,7 @@ def induction(report: Report) -> Html:
             report.results,
             (
                 "induction_loss",
-                "A line a seed. Dotted: what a model would have that knows only this.",
+                "A line a seed. Dotted: losses that need no training.",
             ),
             (
                 "induction_heads",
@@ -114,8 +114,8 @@ def _one_period(report: Report) -> str | None:
     return told(
         lambda loss, matching: (
             "Where all sequences repeat with one and the same period, a single layer ends at"
-            f" {fixed(loss.mean)} nats: it need not match, only count back, and its best head has a"
-            f" prefix-matching score of {fixed(matching.mean)} all the same."
+            f" {fixed(loss.mean)} nats: it need not match, only count back, to where a matching head"
+            f" would look. The best prefix-matching score of its heads is {fixed(matching.mean)}."
         ),
         _found(report, "one_layer_fixed_period", "repeat_loss"),
         _found(report, "one_layer_fixed_period", "heads.layer1.prefix_matching"),
@@ -128,7 +128,11 @@ def _table(report: Report) -> Html:
         value = report.results.number(f"{EXPECTED}.{key}")
         blank = [Cell("", NUMERIC)] * (len(HEADINGS) - 1)
         rows.append(
-            (f"who knows {label}", number_cell(None if value is None else fixed(value)), *blank)
+            (
+                f"without training: {label}",
+                number_cell(None if value is None else fixed(value)),
+                *blank,
+            )
         )
     return table(
         ("", *(Cell(name, NUMERIC) for name in HEADINGS)),
