@@ -114,8 +114,9 @@ def _one_period(report: Report) -> str | None:
     return told(
         lambda loss, matching: (
             "Where all sequences repeat with one and the same period, a single layer ends at"
-            f" {fixed(loss.mean)} nats: it need not match, only count back, to where a matching head"
-            f" would look. The best prefix-matching score of its heads is {fixed(matching.mean)}."
+            f" {fixed(loss.mean)} nats: it need not match, only count back, to where a matching"
+            " head would look. The best prefix-matching score of its heads is"
+            f" {fixed(matching.mean)}."
         ),
         _found(report, "one_layer_fixed_period", "repeat_loss"),
         _found(report, "one_layer_fixed_period", "heads.layer1.prefix_matching"),
