@@ -79,6 +79,7 @@ VARIANCES = {
     256: (253.065, 15.908),
     1024: (1015.562, 31.868),
 }
+RECURRENT = (("rnn", 47.0, 0.5), ("lstm", 44.0, 0.7), ("attention", 38.07, 0.99))
 TOKENS = [128 * 2**step for step in range(8)]
 MS = [2.246, 2.855, 5.761, 16.414, 51.573, 225.432, 832.838, None]
 MS_PROJECTIONS = [1.324, 2.113, 3.105, 4.008, 9.989, 20.176, 40.106, 81.0]
@@ -154,6 +155,25 @@ def referent(name: str) -> dict[str, Any]:
         "wrong_noun_share": seeds_around(wrong, f"{name} wrong"),
         "settled_at": seeds_around(700.0, f"{name} settled"),
         "attention": attention,
+    }
+
+
+def recurrent(perplexity: float, decay: float, name: str) -> dict[str, Any]:
+    return {
+        "parameters": 478_000,
+        "held_out": {
+            "perplexity": seeds_around(perplexity, name),
+            "bits_per_byte": seeds_around(2.3, f"{name} bits"),
+        },
+        "training": {"perplexity": seeds_around(0.7 * perplexity, f"{name} train")},
+        "gradient": {
+            when: {
+                "far_over_near": seeds_around(decay**63, f"{name} {when} far"),
+                "decay": seeds_around(decay, f"{name} {when} decay"),
+                "reach": seeds_around(20.0, f"{name} {when} reach"),
+            }
+            for when in ("at_start", "at_end")
+        },
     }
 
 
@@ -322,6 +342,13 @@ def all_records(claims: Claims) -> dict[str, dict[str, Any]]:
         for model in ("uniform", "one_block", "two_blocks"):
             name = f"{task}_{model}"
             records[f"metrics/referent/{name}.json"] = referent(name)
+    for name, perplexity, decay in RECURRENT:
+        records[f"metrics/recurrent/{name}.json"] = recurrent(perplexity, decay, name)
+    growth = {name: 0.5 for name, _, _ in RECURRENT}
+    records["metrics/sequence_cost/sequence_cost.json"] = {
+        "exponents": growth,
+        "longest_over_shortest": growth,
+    }
     for name in ("one_layer", "two_layers", "one_layer_fixed_period"):
         records[f"metrics/induction/{name}.json"] = induction(name)
     text = claims.protocol.text

@@ -39,6 +39,8 @@ def test_every_experiment_in_params_yaml_is_pinned(claims: Claims, params: dict[
         "probes": params["probes"],
         "benchmarks": params["benchmarks"],
         "referent": params["referent"]["runs"],
+        "recurrent": params["recurrent"]["runs"],
+        "sequence_cost": ["sequence_cost"],
         "induction": params["induction"]["runs"],
     }
     for family, entries in families.items():

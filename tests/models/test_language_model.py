@@ -162,7 +162,7 @@ class TestAblations:
     def test_each_builds_and_steps(self, params: dict[str, Any]) -> None:
         for name in params["ablations"]:
             spec = ablation_plan(params, name).spec
-            narrow = {"d_model": 8, "context": 6, "d_head": spec.d_head and 8, "n_positions": None}
+            narrow = {"d_model": 16, "context": 6, "d_head": spec.d_head and 8, "n_positions": None}
             model = build(resolve(spec.model_dump(), narrow, name), VOCAB)
             model.loss(ids(2, 6), ids(2, 6)).backward()
             assert all(p.grad is not None for p in model.parameters()), name

@@ -59,6 +59,7 @@ def test_dvc_reads_the_pipeline_and_finds_no_cycle() -> None:
     names = {stage.addressing for stage in index.stages}
     params = read_yaml(ROOT / "params.yaml")
     assert {f"ablation@{name}" for name in params["ablations"]} <= names
+    assert {f"recurrent@{name}" for name in params["recurrent"]["runs"]} <= names
     index.check_graph()
 
 
@@ -100,6 +101,8 @@ def family(index: Any, name: str) -> set[str]:
         ("probes.averaging.seed", {"probe@averaging", "ledger", "report"}),
         ("benchmarks.kv_cache.tokens", {"benchmark@kv_cache", "ledger", "report"}),
         ("referent.runs.pool_uniform.steps", {"referent@pool_uniform", "ledger", "report"}),
+        ("recurrent.runs.rnn.d_hidden", {"recurrent@rnn", "sequence_cost", "ledger", "report"}),
+        ("recurrent.sequence_cost.repeats", {"sequence_cost", "ledger", "report"}),
         ("induction.runs.one_layer.periods", {"induction@one_layer", "ledger", "report"}),
         ("training.device", set()),
     ],
@@ -112,11 +115,13 @@ def test_a_parameter_reaches_these_stages_and_no_other(
 
 def test_what_is_shared_reaches_all_that_share_it(index: Any) -> None:
     ends = {"ledger", "report"}
-    groups = ("ablation", "referent", "induction")
+    groups = ("ablation", "referent", "recurrent", "induction")
     trained = set().union(*(family(index, group) for group in groups))
-    assert reached(index, "base.d_model") == trained | family(index, "probe") | ends
+    untrained = family(index, "probe") | {"sequence_cost"}
+    assert reached(index, "base.d_model") == trained | untrained | ends
     assert reached(index, "training.fraction") == trained | {"train"} | ends
-    text = {"train", *family(index, "ablation"), *family(index, "probe"), *ends}
+    reading = (family(index, name) for name in ("ablation", "probe", "recurrent"))
+    text = {"train", *ends}.union(*reading)
     assert reached(index, "split.held_out") == text | {"tokenize"}
     assert reached(index, "tokenizer.vocab_size") == text | {"tokenize", "train_bpe"}
     assert reached(index, "corpus.sha256") == text | {"tokenize", "train_bpe", "download"}

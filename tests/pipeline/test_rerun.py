@@ -6,6 +6,7 @@ import pytest
 
 from remeasure.params.ablations import ablation_plan
 from remeasure.params.induction import induction_plan
+from remeasure.params.recurrent import recurrent_plan
 from remeasure.params.referent import referent_plan
 from remeasure.pipeline.rerun import same_kind, shortened
 
@@ -32,6 +33,16 @@ def test_a_referent_made_short_differs_in_its_steps_alone(params: dict[str, Any]
     short = referent_plan(shortened(params, "referent@pool_two_blocks", 50), "pool_two_blocks")
     assert short.budget == whole.budget.model_copy(update={"steps": 50})
     assert (short.spec, short.language, short.task) == (whole.spec, whole.language, whole.task)
+
+
+@pytest.mark.parametrize("name", ["lstm", "attention"])
+def test_a_recurrent_run_made_short_differs_in_its_steps_alone(
+    params: dict[str, Any], name: str
+) -> None:
+    whole = recurrent_plan(params, name)
+    short = recurrent_plan(shortened(params, f"recurrent@{name}", 50), name)
+    assert short.budget == whole.budget.model_copy(update={"steps": 50})
+    assert (short.spec, short.gradient) == (whole.spec, whole.gradient)
 
 
 def test_an_induction_run_made_short_differs_in_its_steps_alone(params: dict[str, Any]) -> None:

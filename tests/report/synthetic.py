@@ -84,6 +84,12 @@ ACCURACY = {
     "pool_one_block": (1.0, 0.93, 1.0, 1.0),
     "pool_two_blocks": (1.0, 1.0, 1.0, 1.0),
 }
+RECURRENT = {
+    "rnn": {"perplexity": 47.0, "at_start": 0.5, "at_end": 0.8},
+    "lstm": {"perplexity": 44.0, "at_start": 0.6, "at_end": 0.9},
+    "attention": {"perplexity": 37.9, "at_start": 0.999, "at_end": 0.99},
+}
+"""Perplexity, and what a further token leaves of the gradient."""
 REPEAT_LOSS = {"one_layer": 2.95, "two_layers": 0.11, "one_layer_fixed_period": 0.03}
 ADJECTIVES = ("tired", "scared", "slow", "weak", "wet", "wide", "busy", "steep")
 SENTENCE = "the animal did not cross the street because it was too {} , so the"
@@ -134,6 +140,9 @@ class _Writer:
             self.ablation(name, mean)
         for name, values in ACCURACY.items():
             self.referent(name, values)
+        for name, numbers in RECURRENT.items():
+            self.recurrent(name, **numbers)
+        self.sequence_cost()
         for name, mean in REPEAT_LOSS.items():
             self.induction(name, mean)
         self.probes()
@@ -351,6 +360,71 @@ class _Writer:
             "answer": "street" if crossed else "animal",
             "blocks": rows,
         }
+
+    def recurrent(self, name: str, perplexity: float, **decays: float) -> None:
+        held_out = self.seeds(perplexity)
+        self.save(
+            "recurrent",
+            name,
+            {
+                "parameters": 477_000 + 13 * len(name),
+                "held_out": {"perplexity": held_out, "bits_per_byte": self.seeds(2.3)},
+                "training": {"perplexity": self.seeds(0.7 * perplexity)},
+                "gradient": {
+                    "far": 64,
+                    **{
+                        when: {
+                            "far_over_near": self.seeds(decay**63),
+                            "decay": self.seeds(decay, 0.001),
+                            "reach": self.seeds(min(127.0, 1 + math.log(0.01) / math.log(decay))),
+                        }
+                        for when, decay in decays.items()
+                    },
+                },
+            },
+        )
+        rows, norms = [], []
+        for seed, last in enumerate(held_out["per_seed"].values()):
+            for step in range(0, 3001, 250):
+                loss = math.log(last) + 3 * math.exp(-step / 300)
+                rows.append([seed, step, None, loss])
+            for when, decay in decays.items():
+                for distance in range(128):
+                    norm = (0.1 + 0.01 * seed) * decay**distance
+                    norms.append([seed, when, distance, 0.8 * norm, norm, 1.2 * norm])
+        columns = ("seed", "when", "distance", "low", "median", "high")
+        curve, gradient = (paths.curve("recurrent", f"{name}{end}") for end in ("", "_gradient"))
+        write_csv(self.root / curve, ["seed", "step", "batch_loss", "held_out_loss"], rows)
+        write_csv(self.root / gradient, columns, norms)
+
+    def sequence_cost(self) -> None:
+        powers = {"rnn": 0.7, "lstm": 0.6, "attention": 0.2}
+        rows = [
+            {
+                "length": length,
+                "batch_size": 8192 // length,
+                "runs": {
+                    name: {
+                        "sequential_steps": 1 if name == "attention" else length,
+                        "ms": _timing(100 * (length / 32) ** power),
+                    }
+                    for name, power in powers.items()
+                },
+            }
+            for length in (32, 64, 128, 256, 512, 1024)
+        ]
+        self.save(
+            "sequence_cost",
+            "sequence_cost",
+            {
+                "device": "cpu",
+                "tokens_per_batch": 8192,
+                "parameters": dict.fromkeys(powers, 477_000),
+                "exponents": powers,
+                "longest_over_shortest": {name: 32**power for name, power in powers.items()},
+                "rows": rows,
+            },
+        )
 
     def probes(self) -> None:
         matrix = [

@@ -10,6 +10,7 @@ from remeasure.params.corpus import CorpusSettings, SplitSettings, TokenizerSett
 from remeasure.params.induction import induction_plan
 from remeasure.params.probes import probe_settings
 from remeasure.params.reading import Settings, check, check_name, mapping, section
+from remeasure.params.recurrent import recurrent_plan, sequence_cost_plan
 from remeasure.params.referent import referent_plan
 from remeasure.params.sample import SampleSettings
 from remeasure.params.training import Budget, TrainingSettings
@@ -21,7 +22,17 @@ SECTIONS: dict[str, type[Settings]] = {
     "training": TrainingSettings,
     "sample": SampleSettings,
 }
-OTHERS = ("budgets", "base", "model", "ablations", "probes", "benchmarks", "referent", "induction")
+OTHERS = (
+    "budgets",
+    "base",
+    "model",
+    "ablations",
+    "probes",
+    "benchmarks",
+    "referent",
+    "recurrent",
+    "induction",
+)
 """Sections whose entries are checked one by one."""
 
 
@@ -44,6 +55,9 @@ def check_all(params: Mapping[str, Any]) -> None:
         benchmark_settings(params, name)
     for name in _names(params, "referent.runs"):
         referent_plan(params, name)
+    for name in _names(params, "recurrent.runs"):
+        recurrent_plan(params, name)
+    sequence_cost_plan(params)
     for name in _names(params, "induction.runs"):
         induction_plan(params, name)
 

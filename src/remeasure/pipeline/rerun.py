@@ -22,7 +22,9 @@ from remeasure.errors import UserError
 from remeasure.params.ablations import ablation_plan
 from remeasure.params.induction import induction_plan
 from remeasure.params.reading import section
+from remeasure.params.recurrent import recurrent_plan
 from remeasure.params.referent import referent_plan
+from remeasure.params.training import Budget
 from remeasure.pipeline.environment import environment
 from remeasure.records.files import read_json
 
@@ -50,8 +52,17 @@ class Rerun:
 
 def _short_ablation(params: Params, name: str, steps: int) -> dict[str, Any]:
     budget = ablation_plan(params, name).budget
+    return _with_budget(params, section(params, f"ablations.{name}.budget"), budget, steps)
+
+
+def _short_recurrent(params: Params, name: str, steps: int) -> dict[str, Any]:
+    budget = recurrent_plan(params, name).budget
+    return _with_budget(params, section(params, "recurrent.budget"), budget, steps)
+
+
+def _with_budget(params: Params, key: str, budget: Budget, steps: int) -> dict[str, Any]:
+    """The named one of `budgets` with so many steps at most, already scaled by the fraction."""
     short = budget.model_copy(update={"steps": min(steps, budget.steps)})
-    key = section(params, f"ablations.{name}.budget")
     return {
         **params,
         "training": {**params["training"], "fraction": 1.0},
@@ -88,6 +99,11 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "referent": Family(
         "referent", _short_referent, lambda params, name: referent_plan(params, name).budget.steps
+    ),
+    "recurrent": Family(
+        "recurrent",
+        _short_recurrent,
+        lambda params, name: recurrent_plan(params, name).budget.steps,
     ),
     "induction": Family(
         "induction",

@@ -13,7 +13,9 @@ import pandas as pd
 from remeasure.records.files import read_json
 
 METRICS = "metrics/**/*.json"
-CURVES = ("plots/ablations/*.csv", "plots/referent/*.csv", "plots/induction/*.csv")
+CURVES = tuple(
+    f"plots/{family}/*.csv" for family in ("ablations", "referent", "recurrent", "induction")
+)
 LEDGER = "metrics/ledger.json"
 
 

@@ -14,6 +14,7 @@ from remeasure.reporting.sections.maps import maps
 from remeasure.reporting.sections.norm import norm
 from remeasure.reporting.sections.parameters import parameters
 from remeasure.reporting.sections.positions import positions
+from remeasure.reporting.sections.recurrent import recurrent
 from remeasure.reporting.sections.referent import referent
 from remeasure.reporting.sections.reproduce import reproduce
 from remeasure.reporting.sections.runs import runs
@@ -38,6 +39,7 @@ __all__ = [
     "norm",
     "parameters",
     "positions",
+    "recurrent",
     "referent",
     "reproduce",
     "runs",

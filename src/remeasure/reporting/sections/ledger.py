@@ -18,6 +18,7 @@ SECTIONS = {
     "positions": "positions",
     "cost": "cost",
     "referent": "who is meant",
+    "recurrent": "recurrent state",
     "equivalence": "against PyTorch",
     "companion": "the companion",
     "induction": "looking back twice",
