@@ -58,7 +58,15 @@ HELD_OUT = {
     "dropout_two_blocks_10": 36.1,
     "dropout_two_blocks_20": 35.2,
     "leak": 1.4,
-    "heads_4": 44.0,
+    "heads_1": 45.9,
+    "heads_2": 45.1,
+    "heads_4": 44.6,
+    "heads_8": 44.4,
+    "heads_16": 44.8,
+    "tied": 43.2,
+    "feed_forward_1": 45.4,
+    "feed_forward_2": 44.9,
+    "feed_forward_8": 46.3,
 }
 TRAINING = {"one_block": 19.2, "two_blocks": 14.3, "leak": 1.3}
 LONGER = {
@@ -85,6 +93,7 @@ RECURRENT = {
 MASKED = {"share_15": 5.9, "any_share": 5.1, "share_15_learned": 5.75}
 """Nats a token from left to right."""
 NORMS = {"layer": 44.1, "rms": 44.0, "batch": 45.9}
+REPEAT_LOSS = {"one_layer": 2.95, "two_layers": 0.11, "one_layer_fixed_period": 0.03}
 ADJECTIVES = ("tired", "scared", "slow", "weak", "wet", "wide", "busy", "steep")
 SENTENCE = "the animal did not cross the street because it was too {} , so the"
 
@@ -141,6 +150,8 @@ class _Writer:
             self.masked(name, nats)
         for name, mean in NORMS.items():
             self.normalisation(name, mean)
+        for name, mean in REPEAT_LOSS.items():
+            self.induction(name, mean)
         self.probes()
         self.benchmarks()
 
@@ -347,6 +358,59 @@ class _Writer:
         rows = [[0, step, None, 7 - step / 500] for step in range(0, 1501, 125)]
         header = ["seed", "step", "batch_loss", "held_out_loss"]
         write_csv(self.root / paths.curve("normalisation", name), header, rows)
+
+    def induction(self, name: str, mean: float) -> None:
+        layers = 2 if name == "two_layers" else 1
+        learned = mean < 1.25
+        loss = self.seeds(mean, 0.03)
+        scores = {
+            f"layer{layer}": {
+                "prefix_matching": 0.9 if learned and layer == layers else 0.11,
+                "previous_token": 0.8 if layer < layers else 0.05,
+            }
+            for layer in range(1, layers + 1)
+        }
+        self.save(
+            "induction",
+            name,
+            {
+                "parameters": 30_000,
+                "new_loss": self.seeds(4.4),
+                "repeat_loss": loss,
+                "repeat_accuracy": self.seeds(0.985 if learned else 0.16, 0.003),
+                "learned_below": 1.25,
+                "learned_seeds": 3 if learned else 0,
+                "learned_at": self.seeds(700, 0.1) if learned else None,
+                "heads": {
+                    layer: {score: self.seeds(value, 0.05) for score, value in both.items()}
+                    for layer, both in scores.items()
+                },
+                "baselines": {
+                    "uniform_loss": math.log(64),
+                    "tokens_seen_loss": 2.5,
+                    "one_token_match_loss": 0.19,
+                    "uniform_prefix_matching": 0.087,
+                    "uniform_previous_token": 0.059,
+                },
+            },
+        )
+        heads = [
+            (f"{score}_{layer}_head{head}", value)
+            for layer, both in scores.items()
+            for score, value in both.items()
+            for head in range(1, 5)
+        ]
+        rows = []
+        for seed, last in enumerate(loss["per_seed"].values()):
+            for step in range(0, 2001, 50):
+                done = 1 / (1 + math.exp(-(step - 600 - 60 * seed) / 50))
+                now = 4.16 + (last - 4.16) * done
+                shares = [0.06 + (value - 0.06) * done for _, value in heads]
+                rows.append([seed, step, None, 4.4, now, 0.1, *shares])
+        header = ["seed", "step", "batch_loss", "new_loss", "repeat_loss", "repeat_accuracy"]
+        write_csv(
+            self.root / paths.curve("induction", name), [*header, *(n for n, _ in heads)], rows
+        )
 
     def sentence(self, index: int, adjective: str, blocks: int) -> dict[str, Any]:
         crossed = index >= 4

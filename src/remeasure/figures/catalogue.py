@@ -6,6 +6,7 @@ from remeasure.figures import (
     average,
     companion,
     cost,
+    induction,
     ladder,
     masked,
     norm,
@@ -15,6 +16,7 @@ from remeasure.figures import (
     recurrent,
     referent,
     scaling,
+    shares,
     style,
     svg,
 )
@@ -55,6 +57,10 @@ FIGURES: Mapping[str, Callable[[Results], Picture]] = {
         normalisation.norm_modes,
         companion.residual_stream,
         companion.leak,
+        induction.induction_loss,
+        induction.induction_heads,
+        shares.heads_shared,
+        shares.feed_forward_shared,
     )
 }
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from remeasure.params.ablations import ablation_plan
+from remeasure.params.induction import induction_plan
 from remeasure.params.masked import masked_plan
 from remeasure.params.normalisation import normalisation_plan
 from remeasure.params.reading import mapping, section
@@ -70,6 +71,7 @@ TRAININGS = (
     Family("recurrent", "recurrent", "recurrent.runs", recurrent_plan),
     Family("masked", "masked", "masked.runs", masked_plan),
     Family("normalisation", "normalisation", "normalisation.runs", normalisation_plan),
+    Family("induction", "induction", "induction.runs", induction_plan),
 )
 
 

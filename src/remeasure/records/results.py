@@ -15,7 +15,7 @@ from remeasure.records.files import read_json
 METRICS = "metrics/**/*.json"
 CURVES = tuple(
     f"plots/{family}/*.csv"
-    for family in ("ablations", "referent", "recurrent", "masked", "normalisation")
+    for family in ("ablations", "referent", "recurrent", "masked", "normalisation", "induction")
 )
 LEDGER = "metrics/ledger.json"
 

@@ -7,6 +7,7 @@ from remeasure.reporting.sections.companion import companion
 from remeasure.reporting.sections.corpus import corpus
 from remeasure.reporting.sections.cost import cost
 from remeasure.reporting.sections.equivalence import equivalence
+from remeasure.reporting.sections.induction import induction
 from remeasure.reporting.sections.ladder import dropout, ladder
 from remeasure.reporting.sections.ledger import ledger
 from remeasure.reporting.sections.maps import maps
@@ -21,6 +22,7 @@ from remeasure.reporting.sections.reproduce import reproduce
 from remeasure.reporting.sections.runs import runs
 from remeasure.reporting.sections.scaling import scaling
 from remeasure.reporting.sections.seeds import seeds
+from remeasure.reporting.sections.shares import shares
 from remeasure.reporting.stylesheet import stylesheet
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "cost",
     "dropout",
     "equivalence",
+    "induction",
     "ladder",
     "ledger",
     "load",
@@ -46,5 +49,6 @@ __all__ = [
     "runs",
     "scaling",
     "seeds",
+    "shares",
     "stylesheet",
 ]

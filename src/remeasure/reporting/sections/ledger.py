@@ -23,6 +23,8 @@ SECTIONS = {
     "normalisation": "norms",
     "equivalence": "against PyTorch",
     "companion": "the companion",
+    "induction": "looking back twice",
+    "shares": "heads, tying, feed-forward",
 }
 
 

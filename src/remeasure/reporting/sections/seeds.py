@@ -45,6 +45,8 @@ COMPARISONS: tuple[Comparison, ...] = (
 """What is gained, the ablation without it, the one with it, which number, the chapter's claim."""
 
 HEADINGS = ("Chapter", "Ours", "95 % interval", "n", "wrong sign")
+OVER_SEEDS = {None: "one seed", True: "holds", False: "may be chance"}
+"""What a table says of `Gain.holds`."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Gain:
 
 def seeds(report: Report) -> Html:
     """Which differences hold over seeds, and how often one pair of runs would mislead."""
-    found = [_gain(report, comparison) for comparison in COMPARISONS]
+    found = [gain_of(report, comparison) for comparison in COMPARISONS]
     tested = [gain for gain in found if gain.holds is not None]
     noise = [gain.label for gain in tested if not gain.holds]
     return join(
@@ -94,7 +96,8 @@ def seeds(report: Report) -> Html:
     )
 
 
-def _gain(report: Report, comparison: Comparison) -> Gain:
+def gain_of(report: Report, comparison: Comparison) -> Gain:
+    """The differences over the seeds that both ablations have; none if one is not measured."""
     label, without, with_it, keys, claim = comparison
     before, after = (
         (found.per_seed if found else None) or {}
@@ -115,5 +118,4 @@ def _line(report: Report, gain: Gain) -> list[object]:
         share = sign_error(gain.differences)
         wrong = "< 0.1 %" if share < 0.001 else percent(share)
     numbers = (fixed(gain.mean), interval, count(len(gain.differences)), wrong)
-    word = {None: "one seed", True: "holds", False: "may be chance"}[gain.holds]
-    return [gain.label, chapter, *map(number_cell, numbers), word]
+    return [gain.label, chapter, *map(number_cell, numbers), OVER_SEEDS[gain.holds]]
