@@ -18,6 +18,7 @@ from remeasure.params.digest import settings_digest
 from remeasure.params.probes import probe_settings
 from remeasure.params.reading import section
 from remeasure.params.referent import referent_plan
+from remeasure.params.seq2seq import seq2seq_plan
 from remeasure.records.files import write_text
 
 
@@ -76,6 +77,7 @@ def _replaced(text: str, file: str, pin: Pin, settings: str, path: Path) -> str:
 DIGESTS: Mapping[str, Callable[[Mapping[str, Any], str], str]] = {
     "ablations": lambda params, name: ablation_plan(params, name).settings,
     "referent": lambda params, name: referent_plan(params, name).settings,
+    "seq2seq": lambda params, name: seq2seq_plan(params, name).settings,
     "probes": lambda params, name: settings_digest(probe_settings(params, name)),
     "benchmarks": lambda params, name: settings_digest(benchmark_settings(params, name)),
 }

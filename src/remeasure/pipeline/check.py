@@ -11,6 +11,7 @@ from remeasure.params.probes import probe_settings
 from remeasure.params.reading import Settings, check, check_name, mapping, section
 from remeasure.params.referent import referent_plan
 from remeasure.params.sample import SampleSettings
+from remeasure.params.seq2seq import seq2seq_plan
 from remeasure.params.training import Budget, TrainingSettings
 
 SECTIONS: dict[str, type[Settings]] = {
@@ -20,7 +21,7 @@ SECTIONS: dict[str, type[Settings]] = {
     "training": TrainingSettings,
     "sample": SampleSettings,
 }
-OTHERS = ("budgets", "base", "model", "ablations", "probes", "benchmarks", "referent")
+OTHERS = ("budgets", "base", "model", "ablations", "probes", "benchmarks", "referent", "seq2seq")
 """Sections whose entries are checked one by one."""
 
 
@@ -43,6 +44,8 @@ def check_all(params: Mapping[str, Any]) -> None:
         benchmark_settings(params, name)
     for name in _names(params, "referent.runs"):
         referent_plan(params, name)
+    for name in _names(params, "seq2seq.runs"):
+        seq2seq_plan(params, name)
 
 
 def _names(params: Mapping[str, Any], address: str) -> list[str]:

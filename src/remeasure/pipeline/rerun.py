@@ -22,6 +22,7 @@ from remeasure.errors import UserError
 from remeasure.params.ablations import ablation_plan
 from remeasure.params.reading import section
 from remeasure.params.referent import referent_plan
+from remeasure.params.seq2seq import seq2seq_plan
 from remeasure.pipeline.environment import environment
 from remeasure.records.files import read_json
 
@@ -70,12 +71,26 @@ def _short_referent(params: Params, name: str, steps: int) -> dict[str, Any]:
     }
 
 
+def _short_seq2seq(params: Params, name: str, steps: int) -> dict[str, Any]:
+    budget = seq2seq_plan(params, name).budget
+    short = budget.model_copy(update={"steps": min(steps, budget.steps)})
+    shared = short.model_dump(mode="json", exclude={"evaluated_at"})
+    return {
+        **params,
+        "training": {**params["training"], "fraction": 1.0},
+        "seq2seq": {**params["seq2seq"], "budget": shared},
+    }
+
+
 FAMILIES: Mapping[str, Family] = {
     "ablation": Family(
         "ablations", _short_ablation, lambda params, name: ablation_plan(params, name).budget.steps
     ),
     "referent": Family(
         "referent", _short_referent, lambda params, name: referent_plan(params, name).budget.steps
+    ),
+    "seq2seq": Family(
+        "seq2seq", _short_seq2seq, lambda params, name: seq2seq_plan(params, name).budget.steps
     ),
 }
 """By the name of their group in dvc.yaml."""

@@ -13,7 +13,7 @@ import pandas as pd
 from remeasure.records.files import read_json
 
 METRICS = "metrics/**/*.json"
-CURVES = ("plots/ablations/*.csv", "plots/referent/*.csv")
+CURVES = ("plots/ablations/*.csv", "plots/referent/*.csv", "plots/seq2seq/*.csv")
 LEDGER = "metrics/ledger.json"
 
 

@@ -18,6 +18,7 @@ SECTIONS = {
     "positions": "positions",
     "cost": "cost",
     "referent": "who is meant",
+    "seq2seq": "one vector",
     "equivalence": "against PyTorch",
     "companion": "the companion",
 }
