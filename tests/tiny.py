@@ -79,6 +79,7 @@ def make_tiny(folder: Path) -> Path:
         "benchmarks": {},
     }
     params["referent"]["runs"] = {}
+    params["seq2seq"]["runs"] = {}
     write_yaml(folder / "params.yaml", merged(params, PARAMS))
     put_corpus(folder, TEXT.encode())
     return folder

@@ -148,6 +148,20 @@ def referent(name: str) -> dict[str, Any]:
     }
 
 
+def seq2seq(name: str) -> dict[str, Any]:
+    return {
+        "by_length": {
+            str(length): {
+                what: seeds_around(share, f"{name} {length} {what}")
+                for what, share in (("token", 0.9), ("sequence", 0.4))
+            }
+            for length in (32, 64)
+        },
+        "half_right_length": seeds_around(24.0, f"{name} half"),
+        "attention": {"sharpest_head_on_answer": seeds_around(0.8, f"{name} sharpest")},
+    }
+
+
 def probes() -> dict[str, dict[str, Any]]:
     widths = tuple(VARIANCES)
     row = {"largest_weight": 0.1, "effective_tokens": 40.0}
@@ -288,6 +302,10 @@ def all_records(claims: Claims) -> dict[str, dict[str, Any]]:
         for model in ("uniform", "one_block", "two_blocks"):
             name = f"{task}_{model}"
             records[f"metrics/referent/{name}.json"] = referent(name)
+    for task in ("copy", "reverse", "sort"):
+        for architecture in ("lstm", "bahdanau", "cross_attention", "decoder_only"):
+            name = f"{task}_{architecture}"
+            records[f"metrics/seq2seq/{name}.json"] = seq2seq(name)
     text = claims.protocol.text
     for file, record in records.items():
         pin = claims.protocol.records[file]

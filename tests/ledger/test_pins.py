@@ -39,6 +39,7 @@ def test_every_experiment_in_params_yaml_is_pinned(claims: Claims, params: dict[
         "probes": params["probes"],
         "benchmarks": params["benchmarks"],
         "referent": params["referent"]["runs"],
+        "seq2seq": params["seq2seq"]["runs"],
     }
     for family, entries in families.items():
         for name in entries:

@@ -100,6 +100,7 @@ def family(index: Any, name: str) -> set[str]:
         ("probes.averaging.seed", {"probe@averaging", "ledger", "report"}),
         ("benchmarks.kv_cache.tokens", {"benchmark@kv_cache", "ledger", "report"}),
         ("referent.runs.pool_uniform.steps", {"referent@pool_uniform", "ledger", "report"}),
+        ("seq2seq.runs.sort_lstm.task", {"seq2seq@sort_lstm", "ledger", "report"}),
         ("training.device", set()),
     ],
 )
@@ -111,9 +112,12 @@ def test_a_parameter_reaches_these_stages_and_no_other(
 
 def test_what_is_shared_reaches_all_that_share_it(index: Any) -> None:
     ends = {"ledger", "report"}
-    trained = family(index, "ablation") | family(index, "referent")
-    assert reached(index, "base.d_model") == trained | family(index, "probe") | ends
+    of_base = family(index, "ablation") | family(index, "referent")
+    trained = of_base | family(index, "seq2seq")
+    assert reached(index, "base.d_model") == of_base | family(index, "probe") | ends
     assert reached(index, "training.fraction") == trained | {"train"} | ends
+    lstms = {f"seq2seq@{task}_lstm" for task in ("copy", "reverse", "sort")}
+    assert reached(index, "seq2seq.architectures.lstm.d_model") == lstms | ends
     text = {"train", *family(index, "ablation"), *family(index, "probe"), *ends}
     assert reached(index, "split.held_out") == text | {"tokenize"}
     assert reached(index, "tokenizer.vocab_size") == text | {"tokenize", "train_bpe"}

@@ -6,6 +6,7 @@ import pytest
 
 from remeasure.params.ablations import ablation_plan
 from remeasure.params.referent import referent_plan
+from remeasure.params.seq2seq import seq2seq_plan
 from remeasure.pipeline.rerun import same_kind, shortened
 
 MACHINE = {
@@ -31,6 +32,13 @@ def test_a_referent_made_short_differs_in_its_steps_alone(params: dict[str, Any]
     short = referent_plan(shortened(params, "referent@pool_two_blocks", 50), "pool_two_blocks")
     assert short.budget == whole.budget.model_copy(update={"steps": 50})
     assert (short.spec, short.language, short.task) == (whole.spec, whole.language, whole.task)
+
+
+def test_a_translator_made_short_differs_in_its_steps_alone(params: dict[str, Any]) -> None:
+    whole = seq2seq_plan(params, "sort_bahdanau")
+    short = seq2seq_plan(shortened(params, "seq2seq@sort_bahdanau", 50), "sort_bahdanau")
+    assert short.budget == whole.budget.model_copy(update={"steps": 50})
+    assert (short.sizes, short.strings, short.task) == (whole.sizes, whole.strings, whole.task)
 
 
 def test_nothing_is_made_longer(params: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from remeasure.figures import (
     positions,
     referent,
     scaling,
+    seq2seq,
     style,
     svg,
 )
@@ -44,6 +45,9 @@ FIGURES: Mapping[str, Callable[[Results], Picture]] = {
         referent.referent_accuracy,
         referent.referent_curves,
         referent.attention_map,
+        seq2seq.seq2seq_lengths,
+        seq2seq.seq2seq_curves,
+        seq2seq.seq2seq_attention,
         companion.residual_stream,
         companion.leak,
     )

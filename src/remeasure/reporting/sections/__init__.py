@@ -17,6 +17,7 @@ from remeasure.reporting.sections.referent import referent
 from remeasure.reporting.sections.reproduce import reproduce
 from remeasure.reporting.sections.runs import runs
 from remeasure.reporting.sections.scaling import scaling
+from remeasure.reporting.sections.seq2seq import seq2seq
 from remeasure.reporting.stylesheet import stylesheet
 
 __all__ = [
@@ -38,5 +39,6 @@ __all__ = [
     "reproduce",
     "runs",
     "scaling",
+    "seq2seq",
     "stylesheet",
 ]
