@@ -297,7 +297,10 @@ class _Writer:
         right = {length: 1 / (1 + math.exp((length - half) / 4)) for length in lengths}
         example = "remeasurable"
         target = {"copy": example, "reverse": example[::-1], "sort": "".join(sorted(example))}[task]
-        weights = [[0.9 if letter == at else 0.01 for at in example] for letter in target]
+        weights = [
+            [0.9 / example.count(letter) if letter == at else 0.01 for at in example]
+            for letter in target
+        ]
         attention = {
             "length": 12,
             "equal_weights_on_answer": 0.12,

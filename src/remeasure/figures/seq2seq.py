@@ -22,7 +22,7 @@ ARCHITECTURES = {
 }
 LOOKS = {name: marks.look(index) for index, name in enumerate(ARCHITECTURES)}
 WITH_ATTENTION = tuple(ARCHITECTURES)[1:]
-DRAWN_FROM = 0.005
+DRAWN_FROM = 0.02
 """Weights below this are not drawn: nobody would see them."""
 PERCENT = ([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
 

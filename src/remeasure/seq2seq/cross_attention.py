@@ -61,7 +61,7 @@ class DecoderBlock(nn.Module):
         """[B, T, D] of the target and [B, S, D] of the source to [B, T, D]."""
         x_BTD = self.self_attention(x_BTD)
         x_BTD = x_BTD + self.cross_attention(self.cross_norm(x_BTD), memory_BSD)
-        return self.feed_forward(x_BTD)  # type: ignore[no-any-return]
+        return self.feed_forward(x_BTD)
 
     def weights(self, x_BTD: Tensor, memory_BSD: Tensor) -> Tensor:
         """Cross-attention for this input of the block, [B, H, T, S]."""
