@@ -30,12 +30,13 @@ def small_params() -> dict[str, Any]:
             "budget": {
                 "steps": 4,
                 "batch_size": 8,
-                "learning_rate": 1e-3,
                 "warmup_steps": 2,
                 "evaluate_every": 2,
                 "seeds": [3, 5],
             },
-            "architectures": SMALL,
+            "architectures": {
+                name: {**sizes, "learning_rate": 1e-3} for name, sizes in SMALL.items()
+            },
             "runs": {
                 f"sort_{name}": {"task": "sort", "architecture": name} for name in ARCHITECTURES
             },

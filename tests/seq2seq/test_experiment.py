@@ -50,7 +50,7 @@ def test_two_runs_give_the_same_bytes(small_params):
 
 
 def test_each_seed_starts_from_weights_of_its_own(small_params):
-    small_params["seq2seq"]["budget"]["learning_rate"] = 1e-30
+    small_params["seq2seq"]["architectures"]["bahdanau"]["learning_rate"] = 1e-30
     record = train_and_ask(seq2seq_plan(small_params, "sort_bahdanau"), "test").record
     weights = record["attention"]["sharpest_head_on_answer"]["per_seed"]
     assert weights["3"] != weights["5"]

@@ -11,6 +11,7 @@ def test_a_plan_has_the_sizes_of_its_architecture(small_params):
     assert (plan.task, plan.architecture) == ("sort", "cross_attention")
     assert plan.sizes.model_dump() == {"d_model": 8, "n_blocks": 2, "n_heads": 2}
     assert (plan.budget.steps, plan.budget.evaluated_at) == (2, ())
+    assert plan.budget.learning_rate == 1e-3
     assert plan.strings.evaluated == (2, 4, 6)
 
 
@@ -21,7 +22,8 @@ def test_every_value_that_a_plan_reads_is_named_and_decides(small_params):
     for change in (
         {"strings": {**small_params["seq2seq"]["strings"], "seed": 1}},
         {"budget": {**small_params["seq2seq"]["budget"], "steps": 5}},
-        {"architectures": {"lstm": {"d_model": 9}}},
+        {"architectures": {"lstm": {"d_model": 9, "learning_rate": 1e-3}}},
+        {"architectures": {"lstm": {"d_model": 8, "learning_rate": 2e-3}}},
         {"runs": {"sort_lstm": {"task": "copy", "architecture": "lstm"}}},
     ):
         changed = {**small_params, "seq2seq": {**small_params["seq2seq"], **change}}
@@ -42,12 +44,13 @@ def test_every_value_that_a_plan_reads_is_named_and_decides(small_params):
         ("strings", "trained", [], "strings.trained"),
         ("strings", "longer", [3], "lengths must grow"),
         ("strings", "example", 0, "strings.example: 0 is not allowed"),
+        ("architectures.lstm", "learning_rate", 0.0, "lstm.learning_rate: 0.0 is not allowed"),
         ("budget", "evaluated_at", [4], "budget.evaluated_at: unknown key"),
+        ("budget", "learning_rate", 1e-3, "budget.learning_rate: unknown key"),
     ],
 )
 def test_what_cannot_be_used_is_named(small_params, where, key, value, message):
     changed = small_params["seq2seq"]
-    changed["architectures"] = {**changed["architectures"], "lstm": {"d_model": 8}}
     level = changed
     for name in where.split("."):
         level = level[name]
@@ -58,7 +61,7 @@ def test_what_cannot_be_used_is_named(small_params, where, key, value, message):
 
 @pytest.mark.parametrize(("d_model", "n_heads"), [(8, 3), (9, 3)])
 def test_widths_that_heads_or_sinusoids_cannot_have(small_params, d_model, n_heads):
-    sizes = {"d_model": d_model, "n_blocks": 1, "n_heads": n_heads}
+    sizes = {"d_model": d_model, "n_blocks": 1, "n_heads": n_heads, "learning_rate": 1e-3}
     small_params["seq2seq"]["architectures"] = {"decoder_only": sizes}
     with pytest.raises(ParameterError, match=f"d_model {d_model} must be even and divisible"):
         seq2seq_plan(small_params, "sort_decoder_only")

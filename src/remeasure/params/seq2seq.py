@@ -16,6 +16,12 @@ Length = Annotated[int, Field(ge=1, le=1024)]
 Lengths = Annotated[tuple[Length, ...], Field(strict=False)]
 
 
+class LearningRate(Settings):
+    """How fast an architecture learns: it stands beside its sizes, not in the shared budget."""
+
+    learning_rate: Annotated[float, Field(gt=0, le=100)]
+
+
 class RecurrentSizes(Settings):
     """One LSTM layer on either side; embeddings, states and attention have one width."""
 
@@ -109,17 +115,18 @@ def seq2seq_plan(params: Mapping[str, Any], name: str) -> Seq2SeqPlan:
     """The plan of the entry `seq2seq.runs.<name>`. Raises ParameterError."""
     where = f"seq2seq.runs.{name}"
     run = check(Run, section(params, where), where)
-    sizes = f"seq2seq.architectures.{run.architecture}"
+    described = f"seq2seq.architectures.{run.architecture}"
+    sizes, rate = _architecture(params, run.architecture, described)
     training = check(TrainingSettings, section(params, "training"), "training")
     return Seq2SeqPlan(
         task=run.task,
         architecture=run.architecture,
-        sizes=check(SIZES[run.architecture], section(params, sizes), sizes),
+        sizes=sizes,
         strings=check(StringSettings, section(params, "seq2seq.strings"), "seq2seq.strings"),
-        budget=_budget(params).at(training.fraction),
+        budget=_budget(params, rate).at(training.fraction),
         training=training,
         addresses=(
-            sizes,
+            described,
             "seq2seq.strings",
             "seq2seq.budget",
             where,
@@ -129,9 +136,21 @@ def seq2seq_plan(params: Mapping[str, Any], name: str) -> Seq2SeqPlan:
     )
 
 
-def _budget(params: Mapping[str, Any]) -> Budget:
+def _architecture(params: Mapping[str, Any], name: str, where: str) -> tuple[Sizes, LearningRate]:
+    entry = mapping(params, where)
+    own = {key: entry[key] for key in entry if key in LearningRate.model_fields}
+    sizes = {key: value for key, value in entry.items() if key not in own}
+    return check(SIZES[name], sizes, where), check(LearningRate, own, where)
+
+
+def _budget(params: Mapping[str, Any], rate: LearningRate) -> Budget:
     where = "seq2seq.budget"
     shared = mapping(params, where)
-    if "evaluated_at" in shared:
-        raise ParameterError(f"{where}.evaluated_at: unknown key; lengths stand in seq2seq.strings")
-    return check(Budget, {**shared, "evaluated_at": []}, where)
+    given_elsewhere = {**rate.model_dump(), "evaluated_at": []}
+    for key in given_elsewhere:
+        if key in shared:
+            raise ParameterError(
+                f"{where}.{key}: unknown key; learning rates stand with the architectures, lengths"
+                " in seq2seq.strings"
+            )
+    return check(Budget, {**shared, **given_elsewhere}, where)

@@ -74,7 +74,7 @@ def _short_referent(params: Params, name: str, steps: int) -> dict[str, Any]:
 def _short_seq2seq(params: Params, name: str, steps: int) -> dict[str, Any]:
     budget = seq2seq_plan(params, name).budget
     short = budget.model_copy(update={"steps": min(steps, budget.steps)})
-    shared = short.model_dump(mode="json", exclude={"evaluated_at"})
+    shared = short.model_dump(mode="json", exclude={"learning_rate", "evaluated_at"})
     return {
         **params,
         "training": {**params["training"], "fraction": 1.0},
