@@ -8,9 +8,11 @@ from small_translators import SMALL, small, sources
 from torch.nn import functional as F
 
 from remeasure.models.language_model import LanguageModel
+from remeasure.models.mixers import SelfAttention
 from remeasure.models.parts import parameter_count
 from remeasure.params.seq2seq import SIZES, seq2seq_plan
 from remeasure.seq2seq.architectures import ARCHITECTURES, build_translator
+from remeasure.seq2seq.cross_attention import CrossAttention
 from remeasure.seq2seq.tasks import SEPARATOR, VOCABULARY_SIZE, sequences, split
 
 
@@ -95,17 +97,42 @@ def test_each_has_the_attention_that_it_has(name, layers, heads):
             torch.testing.assert_close(sums, torch.ones_like(sums))
 
 
-def test_weights_are_those_with_which_the_decoder_only_block_mixes():
-    """The values, mixed with the weights of the whole sequence, give the layer's own output."""
+def inputs_of(model, kind, *batch):
+    """What each module of a kind reads while the model predicts, first block first."""
+    read = []
+    handles = [
+        module.register_forward_pre_hook(lambda _, args: read.append(args))
+        for module in model.modules()
+        if isinstance(module, kind)
+    ]
+    model(*batch)
+    for handle in handles:
+        handle.remove()
+    return read
+
+
+def test_weights_of_the_decoder_only_block_are_those_of_its_layers():
     model = small("decoder_only")
-    source_BS, shifted_BT = split(sequences("sort", sources(4, 2))[0])
-    first = model.model.blocks[0].sublayers[0]
-    x_BND = first.norm_before(model.model.embed(torch.cat([source_BS, shifted_BT], 1)))
-    query_BHNK, key_BHNK, _ = first.inner.project(x_BND, None)
-    scores = torch.einsum("bhtk,bhsk->bhts", query_BHNK, key_BHNK) / math.sqrt(4)
+    batch = split(sequences("sort", sources(4, 2))[0])
     later_NN = torch.ones(8, 8, dtype=torch.bool).triu(1)
-    expected = scores.masked_fill(later_NN, -math.inf).softmax(-1)[:, :, 4:, :4]
-    torch.testing.assert_close(model.weights(source_BS, shifted_BT)[0], expected)
+    expected = []
+    layers = [module for module in model.modules() if isinstance(module, SelfAttention)]
+    for layer, (x_BND, *_) in zip(layers, inputs_of(model, SelfAttention, *batch), strict=True):
+        query_BHNK, key_BHNK, _ = layer.project(x_BND, None)
+        scores = torch.einsum("bhtk,bhsk->bhts", query_BHNK, key_BHNK) / math.sqrt(4)
+        weights = scores.masked_fill(later_NN, -math.inf).softmax(-1)
+        expected.append(weights[:, :, 4:, :4])
+    torch.testing.assert_close(model.weights(*batch), expected)
+
+
+def test_weights_of_cross_attention_are_those_of_its_layers():
+    model = small("cross_attention")
+    batch = split(sequences("sort", sources(4, 2))[0])
+    layers = [module for module in model.modules() if isinstance(module, CrossAttention)]
+    read = inputs_of(model, CrossAttention, *batch)
+    expected = [layer.weights(*args) for layer, args in zip(layers, read, strict=True)]
+    assert len(expected) == 2
+    torch.testing.assert_close(model.weights(*batch), expected)
 
 
 def test_the_decoder_only_translator_is_the_language_model(translator):
