@@ -15,7 +15,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "lstm": {"d_model": 8},
     "bahdanau": {"d_model": 8},
     "cross_attention": {"d_model": 8, "n_blocks": 2, "n_heads": 2},
-    "decoder_only": {"d_model": 8, "n_blocks": 2, "n_heads": 2},
+    "decoder_only": {"d_model": 8, "n_blocks": 2, "n_heads": 2, "pos": "rope"},
 }
 
 

@@ -59,11 +59,19 @@ def test_what_cannot_be_used_is_named(small_params, where, key, value, message):
         seq2seq_plan(small_params, "sort_lstm")
 
 
-@pytest.mark.parametrize(("d_model", "n_heads"), [(8, 3), (9, 3)])
-def test_widths_that_heads_or_sinusoids_cannot_have(small_params, d_model, n_heads):
-    sizes = {"d_model": d_model, "n_blocks": 1, "n_heads": n_heads, "learning_rate": 1e-3}
-    small_params["seq2seq"]["architectures"] = {"decoder_only": sizes}
-    with pytest.raises(ParameterError, match=f"d_model {d_model} must be even and divisible"):
+@pytest.mark.parametrize(
+    ("d_model", "n_heads", "message"),
+    [
+        (8, 3, "d_model 8 must be even and divisible"),
+        (9, 3, "d_model 9 must be even and divisible"),
+        (6, 2, "pos rope needs an even head width, not 3"),
+    ],
+)
+def test_widths_that_heads_or_positions_cannot_have(small_params, d_model, n_heads, message):
+    sizes = {"d_model": d_model, "n_blocks": 1, "n_heads": n_heads, "pos": "rope"}
+    described = {"decoder_only": {**sizes, "learning_rate": 1e-3}}
+    small_params["seq2seq"]["architectures"] = described
+    with pytest.raises(ParameterError, match=message):
         seq2seq_plan(small_params, "sort_decoder_only")
 
 

@@ -14,6 +14,8 @@ from remeasure.params.training import Budget, TrainingSettings
 
 Length = Annotated[int, Field(ge=1, le=1024)]
 Lengths = Annotated[tuple[Length, ...], Field(strict=False)]
+Positions = Literal["sinusoidal", "rope", "alibi"]
+"""Those without a table, which have no longest string."""
 
 
 class LearningRate(Settings):
@@ -44,12 +46,25 @@ class TransformerSizes(Settings):
         return self
 
 
+class DecoderOnlySizes(TransformerSizes):
+    """With only one sequence, positions may also act on the scores of attention."""
+
+    pos: Positions
+
+    @model_validator(mode="after")
+    def _turns(self) -> "DecoderOnlySizes":
+        width = self.d_model // self.n_heads
+        if self.pos == "rope" and width % 2:
+            raise ValueError(f"pos rope needs an even head width, not {width}")
+        return self
+
+
 Sizes = RecurrentSizes | TransformerSizes
 SIZES: Mapping[str, type[RecurrentSizes] | type[TransformerSizes]] = {
     "lstm": RecurrentSizes,
     "bahdanau": RecurrentSizes,
     "cross_attention": TransformerSizes,
-    "decoder_only": TransformerSizes,
+    "decoder_only": DecoderOnlySizes,
 }
 
 

@@ -12,6 +12,7 @@ from remeasure.models.build import build
 from remeasure.models.mixers import SelfAttention, attention_weights
 from remeasure.models.parts import SubLayer
 from remeasure.params.model import ModelSpec
+from remeasure.params.seq2seq import Positions
 from remeasure.seq2seq.translator import Translator
 
 
@@ -19,12 +20,14 @@ from remeasure.seq2seq.translator import Translator
 class DecoderOnlyTranslator(Translator):
     """A language model that is asked about the second half of its window only.
 
-    Sinusoidal positions count through the whole sequence, the target's on from the separator's.
+    Positions count through the whole sequence, the target's on from the separator's.
     """
 
-    def __init__(self, vocab_size: int, d_model: int, n_blocks: int, n_heads: int) -> None:
+    def __init__(
+        self, vocab_size: int, d_model: int, n_blocks: int, n_heads: int, pos: Positions
+    ) -> None:
         super().__init__()
-        self.model = build(_spec(d_model, n_blocks, n_heads), vocab_size)
+        self.model = build(_spec(d_model, n_blocks, n_heads, pos), vocab_size)
         self.output = self.model.output
 
     def features(self, source_BS: Tensor, shifted_BT: Tensor) -> Tensor:
@@ -46,7 +49,7 @@ class DecoderOnlyTranslator(Translator):
         return found
 
 
-def _spec(d_model: int, n_blocks: int, n_heads: int) -> ModelSpec:
+def _spec(d_model: int, n_blocks: int, n_heads: int, pos: Positions) -> ModelSpec:
     """The chapter's block, but for its positions; without a table of them no context is needed."""
     return ModelSpec(
         d_model=d_model,
@@ -63,7 +66,7 @@ def _spec(d_model: int, n_blocks: int, n_heads: int) -> ModelSpec:
         ffn="gelu",
         ffn_multiple=4,
         norm="pre",
-        pos="sinusoidal",
+        pos=pos,
         n_positions=None,
         tie_embeddings=False,
         output_bias=True,
