@@ -94,6 +94,8 @@ MASKED = {"share_15": 5.9, "any_share": 5.1, "share_15_learned": 5.75}
 """Nats a token from left to right."""
 NORMS = {"layer": 44.1, "rms": 44.0, "batch": 45.9}
 REPEAT_LOSS = {"one_layer": 2.95, "two_layers": 0.11, "one_layer_fixed_period": 0.03}
+SEQ2SEQ = {"lstm": 5.0, "bahdanau": 30.0, "cross_attention": 40.0, "decoder_only": 36.0}
+"""Lengths at which half of the made-up strings are right."""
 ADJECTIVES = ("tired", "scared", "slow", "weak", "wet", "wide", "busy", "steep")
 SENTENCE = "the animal did not cross the street because it was too {} , so the"
 
@@ -152,6 +154,9 @@ class _Writer:
             self.normalisation(name, mean)
         for name, mean in REPEAT_LOSS.items():
             self.induction(name, mean)
+        for task in ("copy", "reverse", "sort"):
+            for name, half in SEQ2SEQ.items():
+                self.seq2seq(task, name, half)
         self.probes()
         self.benchmarks()
 
@@ -497,6 +502,57 @@ class _Writer:
                 "rows": rows,
             },
         )
+
+    def seq2seq(self, task: str, name: str, half: float) -> None:
+        lengths = (4, 8, 16, 24, 32, 40, 48, 64)
+        right = {length: 1 / (1 + math.exp((length - half) / 4)) for length in lengths}
+        example = "remeasurable"
+        target = {"copy": example, "reverse": example[::-1], "sort": "".join(sorted(example))}[task]
+        weights = [
+            [0.9 / example.count(letter) if letter == at else 0.01 for at in example]
+            for letter in target
+        ]
+        attention = {
+            "length": 12,
+            "equal_weights_on_answer": 0.12,
+            "sharpest_head_on_answer": self.seeds(0.9),
+            "example": {
+                "seed": 0,
+                "source": example,
+                "target": target,
+                "written": target,
+                "layers": [weights],
+                "sharpest": {"layer": 1, "head": 2, "weights": weights},
+            },
+        }
+        self.save(
+            "seq2seq",
+            f"{task}_{name}",
+            {
+                "parameters": 267_000,
+                "trained_lengths": [4, 32],
+                "by_length": {
+                    str(length): {
+                        "token": self.seeds(0.1 + 0.9 * share),
+                        "sequence": self.seeds(share),
+                    }
+                    for length, share in right.items()
+                },
+                "half_right_length": self.seeds(half, 0.0),
+                "guessing": {
+                    "loss": math.log(26),
+                    "token": {str(length): 1 / 26 for length in lengths},
+                },
+                "attention": None if name == "lstm" else attention,
+            },
+        )
+        rows = [
+            [seed, step, None, 0.9 * step / 2000, 0.5 * step / 2000]
+            for seed in range(3)
+            for step in range(0, 2001, 250)
+        ]
+        header = "seed step batch_loss token_accuracy sequence_accuracy"
+        write_csv(self.root / paths.curve("seq2seq", f"{task}_{name}"), header.split(), rows)
 
     def probes(self) -> None:
         matrix = [

@@ -14,6 +14,7 @@ from remeasure.params.normalisation import normalisation_plan
 from remeasure.params.reading import mapping, section
 from remeasure.params.recurrent import recurrent_plan
 from remeasure.params.referent import referent_plan
+from remeasure.params.seq2seq import seq2seq_plan
 from remeasure.params.training import Budget
 
 Params = Mapping[str, Any]
@@ -69,6 +70,7 @@ TRAININGS = (
     Family("ablation", "ablations", "ablations", ablation_plan),
     Family("referent", "referent", "referent.runs", referent_plan),
     Family("recurrent", "recurrent", "recurrent.runs", recurrent_plan),
+    Family("seq2seq", "seq2seq", "seq2seq.runs", seq2seq_plan),
     Family("masked", "masked", "masked.runs", masked_plan),
     Family("normalisation", "normalisation", "normalisation.runs", normalisation_plan),
     Family("induction", "induction", "induction.runs", induction_plan),

@@ -13,10 +13,11 @@ import pandas as pd
 from remeasure.records.files import read_json
 
 METRICS = "metrics/**/*.json"
-CURVES = tuple(
-    f"plots/{family}/*.csv"
-    for family in ("ablations", "referent", "recurrent", "masked", "normalisation", "induction")
+FAMILIES = (
+    *("ablations", "referent"),
+    *("recurrent", "seq2seq", "masked", "normalisation", "induction"),
 )
+CURVES = tuple(f"plots/{family}/*.csv" for family in FAMILIES)
 LEDGER = "metrics/ledger.json"
 
 

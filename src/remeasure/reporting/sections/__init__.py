@@ -22,6 +22,7 @@ from remeasure.reporting.sections.reproduce import reproduce
 from remeasure.reporting.sections.runs import runs
 from remeasure.reporting.sections.scaling import scaling
 from remeasure.reporting.sections.seeds import seeds
+from remeasure.reporting.sections.seq2seq import seq2seq
 from remeasure.reporting.sections.shares import shares
 from remeasure.reporting.stylesheet import stylesheet
 
@@ -49,6 +50,7 @@ __all__ = [
     "runs",
     "scaling",
     "seeds",
+    "seq2seq",
     "shares",
     "stylesheet",
 ]

@@ -21,6 +21,7 @@ SECTIONS = {
     "recurrent": "recurrent state",
     "masked": "what is hidden",
     "normalisation": "norms",
+    "seq2seq": "one vector",
     "equivalence": "against PyTorch",
     "companion": "the companion",
     "induction": "looking back twice",
