@@ -22,8 +22,8 @@ ARCHITECTURES = {
 }
 LOOKS = {name: marks.look(index) for index, name in enumerate(ARCHITECTURES)}
 WITH_ATTENTION = tuple(ARCHITECTURES)[1:]
-DRAWN_FROM = 0.02
-"""Weights below this are not drawn: nobody would see them."""
+DRAWN_FROM = 0.1
+"""Weights below this are not drawn: they are faint, and hundreds of them make the page large."""
 PERCENT = ([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
 
 

@@ -71,7 +71,7 @@ def _findings(report: Report) -> Html | None:
     lines = [
         Line(
             (
-                Cell(join(escape(row["what"]), tag("code", row["id"])), sort=row["id"]),
+                join(escape(row["what"]), tag("code", row["id"])),
                 Cell(_section(row)),
                 Cell(escape(ours_in_words(report, row)), NUMERIC),
                 Cell(_stages(report, row)),
