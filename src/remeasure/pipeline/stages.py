@@ -79,13 +79,13 @@ def read_graph(targets: list[str]) -> Graph:
 
 def stale(names: list[str]) -> set[str]:
     """Those of the named stages whose command `dvc repro` would run, as things stand now."""
-    with _stages() as stages:
+    with locked_stages() as stages:
         return {name for name in names if stages[name].changed(allow_missing=False)}
 
 
 def drifts(groups: tuple[str, ...]) -> dict[str, Drift]:
     """How things stand with every stage of these `foreach` groups, by name."""
-    with _stages() as stages:
+    with locked_stages() as stages:
         return {
             name: _drift(stage) for name, stage in stages.items() if name.split("@")[0] in groups
         }
@@ -93,7 +93,7 @@ def drifts(groups: tuple[str, ...]) -> dict[str, Drift]:
 
 def outputs() -> dict[str, str]:
     """Every file that a stage writes and dvc.lock knows, with its recorded MD5."""
-    with _stages() as stages:
+    with locked_stages() as stages:
         return {
             str(out): out.hash_info.value
             for stage in stages.values()
@@ -153,7 +153,7 @@ def leaves(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
 
 
 @contextlib.contextmanager
-def _stages() -> Iterator[dict[str, Any]]:
+def locked_stages() -> Iterator[dict[str, Any]]:
     """DVC's own stages by name, under its lock and without its messages."""
     quiet = logging.getLogger("dvc")
     level = quiet.level
