@@ -1,7 +1,6 @@
 """A tiny copy of the project in git, as a cluster needs it, and a cluster on the loopback."""
 
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,19 +13,14 @@ sys.path.append(str(Path(__file__).parent))
 from loopback import Loopback
 
 
-def git(folder: Path, *words: str) -> None:
-    who = ("-c", "user.name=test", "-c", "user.email=test@localhost")
-    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
-
-
 @pytest.fixture(scope="session")
 def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Everything committed, nothing run; take a copy of it to work in."""
     folder = tiny.make_tiny(tmp_path_factory.mktemp("committed") / "tiny")
     shutil.copy(tiny.ROOT / ".gitignore", folder)
-    git(folder, "init", "--quiet")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", "tiny")
+    tiny.git(folder, "init", "--quiet")
+    tiny.git(folder, "add", "--all")
+    tiny.git(folder, "commit", "--quiet", "--message", "tiny")
     return folder
 
 

@@ -179,9 +179,7 @@ def test_a_stage_that_the_system_kills(
     assert not left_in(tmp_path)
 
 
-def test_a_scheduler_started_again(
-    folder: Path, measured_copy: Path, loopback: Loopback
-) -> None:
+def test_a_scheduler_started_again(folder: Path, measured_copy: Path, loopback: Loopback) -> None:
     scheduler = loopback.scheduler()
     workers = {name: loopback.worker(name) for name in NAMES}
     run = Run(folder, loopback, "ablation")

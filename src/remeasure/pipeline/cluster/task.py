@@ -114,15 +114,15 @@ def _keep(path: Path, content: bytes) -> None:
 
 
 def _lacks(request: Mapping[str, Any], objects: Path, commit: Path) -> list[str]:
-    """Checksums of what is neither kept nor in the commit; first of all the commit itself."""
+    """Checksums of what is neither in the commit nor kept whole; first of all the commit itself."""
     if not commit.is_dir():
         bundle = objects / request["bundle"]
-        if not bundle.is_file():
+        if _md5(bundle) != request["bundle"]:
             return [request["bundle"]]
         _unbundle(bundle, request["commit"], commit)
     wanted = request["files"].items()
     return sorted(
-        {md5 for path, md5 in wanted if _md5(commit / path) != md5 if not (objects / md5).is_file()}
+        {md5 for path, md5 in wanted if md5 not in (_md5(commit / path), _md5(objects / md5))}
     )
 
 
