@@ -77,15 +77,21 @@ def read_graph(targets: list[str]) -> Graph:
     return Graph(before, frozenset(alone))
 
 
+def load_stages() -> dict[str, Any]:
+    """DVC's own stages by name, as things stand now."""
+    with _stages() as stages:
+        return stages
+
+
 def stale(names: list[str]) -> set[str]:
     """Those of the named stages whose command `dvc repro` would run, as things stand now."""
-    with locked_stages() as stages:
+    with _stages() as stages:
         return {name for name in names if stages[name].changed(allow_missing=False)}
 
 
 def drifts(groups: tuple[str, ...]) -> dict[str, Drift]:
     """How things stand with every stage of these `foreach` groups, by name."""
-    with locked_stages() as stages:
+    with _stages() as stages:
         return {
             name: _drift(stage) for name, stage in stages.items() if name.split("@")[0] in groups
         }
@@ -93,7 +99,7 @@ def drifts(groups: tuple[str, ...]) -> dict[str, Drift]:
 
 def outputs() -> dict[str, str]:
     """Every file that a stage writes and dvc.lock knows, with its recorded MD5."""
-    with locked_stages() as stages:
+    with _stages() as stages:
         return {
             str(out): out.hash_info.value
             for stage in stages.values()
@@ -153,22 +159,29 @@ def leaves(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
 
 
 @contextlib.contextmanager
-def locked_stages() -> Iterator[dict[str, Any]]:
+def _stages() -> Iterator[dict[str, Any]]:
     """DVC's own stages by name, under its lock and without its messages."""
+    repo = Repo(".")
+    with locked(repo):
+        yield {stage.addressing: stage for stage in repo.index.stages}
+
+
+@contextlib.contextmanager
+def locked(repo: Any) -> Iterator[None]:
+    """DVC's own lock, waited for, and none of its messages."""
     quiet = logging.getLogger("dvc")
     level = quiet.level
     quiet.setLevel(logging.ERROR)
     try:
-        repo = Repo(".")
-        with _locked(repo):
-            yield {stage.addressing: stage for stage in repo.index.stages}
+        with _lock_of(repo):
+            yield
     finally:
         quiet.setLevel(level)
 
 
 @contextlib.contextmanager
-def _locked(repo: Any) -> Iterator[None]:
-    """DVC's own lock, waited for: a stage that is just being recorded holds it for a moment."""
+def _lock_of(repo: Any) -> Iterator[None]:
+    """Waited for: a stage that is just being recorded holds it for a moment."""
     deadline = time.monotonic() + SECONDS_FOR_LOCK
     while True:
         try:

@@ -4,6 +4,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -89,13 +90,13 @@ def errand(stage: Any, bundle: Bundle, *, seconds: float, threads: int) -> Erran
     values: dict[str, dict[str, Any]] = {}
     for dep in stage.deps:
         path = Path(str(dep))
-        if isinstance(dep, ParamsDependency):
-            params = read_params(path)
-            values[str(path)] = {address: section(params, address) for address in dep.params}
         try:
             md5 = md5_of(path.read_bytes())
         except FileNotFoundError:
             raise UserError(f"{path}: not found; {stage.addressing} needs it") from None
+        if isinstance(dep, ParamsDependency):
+            params = _params(path, md5)
+            values[str(path)] = {address: section(params, address) for address in dep.params}
         files[str(path)], sources[md5] = md5, path
     group, _, entry = stage.addressing.partition("@")
     request = {
@@ -115,6 +116,12 @@ def errand(stage: Any, bundle: Bundle, *, seconds: float, threads: int) -> Erran
         "most_bytes": MOST_BYTES,
     }
     return Errand(request, sources)
+
+
+@lru_cache(maxsize=1)
+def _params(path: Path, md5: str) -> dict[str, Any]:
+    """Read once while its content stays: with many stages that takes long."""
+    return read_params(path)
 
 
 def _inside(path: str, folders: set[str]) -> bool:

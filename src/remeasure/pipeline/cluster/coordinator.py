@@ -17,7 +17,7 @@ from remeasure.pipeline.cluster.accepting import refusal
 from remeasure.pipeline.cluster.asking import Bundle, errand
 from remeasure.pipeline.cluster.fleet import Attempt, Fleet
 from remeasure.pipeline.cluster.options import Limits
-from remeasure.pipeline.cluster.recording import Result, record
+from remeasure.pipeline.cluster.recording import Recorder, Result
 from remeasure.pipeline.cluster.workers import Workers
 from remeasure.pipeline.display import Display
 from remeasure.pipeline.frontier import Frontier
@@ -49,6 +49,8 @@ class Coordinator:
         self._folder, self._display = folder, display
         self._frontier = Frontier(graph)
         self._fleet = Fleet()
+        self._recorder = Recorder(stages)
+        self._staying: dict[str, bool] = {}
         self._here: list[Job] = []
         self._lost: Counter[str] = Counter()
         self._looked = self._last_worker = time.monotonic()
@@ -99,9 +101,9 @@ class Coordinator:
     def _reconnect(self) -> None:
         """The scheduler is gone, and with it all that is out: no fault of a stage or a worker."""
         self._display.line("the scheduler is gone; waiting for it")
-        for attempt in self._fleet.attempts:
+        for attempt in list(self._fleet.attempts):
+            self._fleet.end(attempt)
             self._frontier.put_back(attempt.stage)
-        self._fleet.attempts.clear()
         deadline = time.monotonic() + self._limits.patience
         while True:
             try:
@@ -112,15 +114,14 @@ class Coordinator:
                     raise
                 time.sleep(SECONDS_BETWEEN_LOOKS)
 
-    def _stays(self, name: str) -> bool:
-        """Whether a stage runs here."""
-        stage = self._stages[name]
-        meta = stage.meta or {}
-        folders = any(Path(str(dep)).is_dir() for dep in stage.deps)
-        return bool(meta.get("runs_here") or meta.get("runs_alone") or folders)
-
     def _to_send(self) -> list[str]:
         return [name for name in self._frontier.ready if not self._stays(name)]
+
+    def _stays(self, name: str) -> bool:
+        """Whether a stage runs here."""
+        if name not in self._staying:
+            self._staying[name] = _stays(self._stages[name])
+        return self._staying[name]
 
     def _start(self) -> None:
         """All that can be started now. While a stage runs alone nothing else does."""
@@ -128,6 +129,8 @@ class Coordinator:
         if any(alone & {*job.names} for job in self._here):
             return
         for name in self._to_send():
+            if not self._fleet.has_room:
+                break
             self._send(name)
         stay = [name for name in self._frontier.ready if self._stays(name)]
         together = [name for name in stay if name not in alone]
@@ -201,7 +204,7 @@ class Coordinator:
             self._give_up(attempt)
             return False
         if attempt.future.cancelled():
-            self._fleet.attempts.remove(attempt)
+            self._fleet.end(attempt)
             self._frontier.put_back(attempt.stage)
             return False
         error = attempt.future.exception()
@@ -216,7 +219,7 @@ class Coordinator:
         if outcome == "lacks":
             self._supply(attempt, reply["lacks"])
         elif outcome == "failed":
-            self._fleet.attempts.remove(attempt)
+            self._fleet.end(attempt)
             lines = [f"        {line}" for line in reply.get("log", [])[-LINES_SHOWN:]]
             where = f"on {attempt.machine.name}, {attempt.seconds:.0f} s, {reason}"
             self._fail(attempt.stage, where, "\n".join(lines))
@@ -249,9 +252,9 @@ class Coordinator:
         if not accepted:
             return
         results = [Result(each.errand.request, each.future.result()["files"]) for each in accepted]
-        refused = record(results)
+        refused = self._recorder.record(results)
         for attempt in accepted:
-            self._fleet.attempts.remove(attempt)
+            self._fleet.end(attempt)
             if attempt.stage in refused:
                 self._fail(
                     attempt.stage, "could not be recorded", f"        {refused[attempt.stage]}"
@@ -278,7 +281,7 @@ class Coordinator:
 
     def _lose(self, attempt: Attempt, reason: str) -> None:
         """Once more, elsewhere, unless it was lost too often."""
-        self._fleet.attempts.remove(attempt)
+        self._fleet.end(attempt)
         self._fleet.lose(attempt)
         name, where = attempt.stage, attempt.machine.name
         self._lost[name] += 1
@@ -294,3 +297,10 @@ class Coordinator:
     def _fail(self, name: str, where: str, last: str) -> None:
         self.failed.add(name)
         self._display.line(f"FAILED  {name} ({where}); the last lines:\n{last}")
+
+
+def _stays(stage: Any) -> bool:
+    """By its `meta`, or because it reads folders, which hold the results of all the others."""
+    meta = stage.meta or {}
+    folders = any(Path(str(dep)).is_dir() for dep in stage.deps)
+    return bool(meta.get("runs_here") or meta.get("runs_alone") or folders)

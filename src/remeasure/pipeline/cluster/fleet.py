@@ -58,6 +58,7 @@ class Fleet:
         self._warm: set[str] = set()
         self._silent: set[str] = set()
         self._distrusted: set[str] = set()
+        self._taken: dict[str, set[int]] = {}
         self._failed_on: dict[str, set[str]] = {}
         self._numbers = itertools.count(1)
         self.attempts: list[Attempt] = []
@@ -92,10 +93,21 @@ class Fleet:
         machine, slots = max(free, key=lambda each: len(each[1]), default=(None, []))
         return (machine, slots[0]) if machine is not None and slots else None
 
+    @property
+    def has_room(self) -> bool:
+        """Whether any worker can take one more stage."""
+        return any(self._free(machine) for machine in self.usable)
+
     def begin(self, errand: Errand, machine: Machine, slot: int, future: Future[Reply]) -> None:
         """A stage was sent."""
         number = str(errand.request["attempt"])
         self.attempts.append(Attempt(errand, machine, slot, number, future))
+        self._taken.setdefault(machine.address, set()).add(slot)
+
+    def end(self, attempt: Attempt) -> None:
+        """A stage is out no longer, whatever became of it."""
+        self.attempts.remove(attempt)
+        self._taken[attempt.machine.address].discard(attempt.slot)
 
     def number(self) -> str:
         """A name for the next attempt, not used before in this run."""
@@ -126,7 +138,7 @@ class Fleet:
 
     def _free(self, machine: Machine) -> list[int]:
         """Free slots. While a worker gets its first inputs, one stage is enough to bring them."""
-        taken = {one.slot for one in self.attempts if one.machine.address == machine.address}
+        taken = self._taken.get(machine.address, set())
         if taken and machine.address not in self._warm:
             return []
         return [slot for slot in range(machine.slots) if slot not in taken]

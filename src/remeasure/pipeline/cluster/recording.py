@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dvc.dependency.param import ParamsDependency
 from dvc.exceptions import DvcException
 from dvc.stage.serialize import to_single_stage_lockfile
 
+from remeasure import paths
 from remeasure.pipeline.cluster.asking import Request
-from remeasure.pipeline.stages import locked_stages
+from remeasure.pipeline.cluster.task import md5_of
+from remeasure.pipeline.stages import locked
 from remeasure.records.files import replacing
 
 
@@ -21,46 +25,81 @@ class Result:
     files: Mapping[str, bytes]
 
 
-def record(results: Sequence[Result]) -> dict[str, str]:
-    """Write the files and record their stages, all in one go, as `dvc commit -f` would.
+class Recorder:
+    """Knows DVC's stages as they were at the start: reading them takes DVC long where many are."""
 
-    Returns the stages that DVC sees otherwise than was asked, each with the reason: they stay
-    stale. A kill on the way leaves them stale too, as dvc.lock is written last.
-    """
-    refused: dict[str, str] = {}
-    good = []
-    with locked_stages() as stages:
-        for result in results:
-            stage = stages[result.request["stage"]]
-            for path, content in result.files.items():
-                with replacing(Path(path)) as temporary:
-                    temporary.write_bytes(content)
-            try:
-                stage.save()
-                wrong = _otherwise(result, to_single_stage_lockfile(stage))
-                if not wrong:
-                    stage.commit()
-                    good.append(stage)
-            except DvcException as error:
-                wrong = f"DVC cannot record it: {error}"
-            if wrong:
-                refused[stage.addressing] = wrong
-        if good:
-            with good[0].repo.scm_context():
-                good[0].dvcfile.dump_stages(good, update_pipeline=False)
-    return refused
+    def __init__(self, stages: Mapping[str, Any]) -> None:
+        self._stages = stages
+        self._pipeline = _checksum(paths.PIPELINE)
+
+    def record(self, results: Sequence[Result]) -> dict[str, str]:
+        """Write the files and record their stages, all in one go, as `dvc commit -f` would.
+
+        Returns the stages that are no longer here what was asked for, each with the reason: they
+        stay stale. A kill on the way leaves them stale too, as dvc.lock is written last.
+        """
+        refused: dict[str, str] = {}
+        saved = []
+        repo = self._stages[results[0].request["stage"]].repo
+        with locked(repo), repo.scm_context():
+            for result in results:
+                stage = self._stages[result.request["stage"]]
+                wrong = self._changed(result.request) or _save(stage, result)
+                if wrong:
+                    refused[stage.addressing] = wrong
+                else:
+                    saved.append(stage)
+            if saved:
+                saved[0].dvcfile.dump_stages(saved, update_pipeline=False)
+        return refused
+
+    def _changed(self, request: Request) -> str:
+        """What is no longer here as it was sent; empty if nothing."""
+        for path, md5 in {str(paths.PIPELINE): self._pipeline, **request["files"]}.items():
+            if _checksum(Path(path)) != md5:
+                return f"{path} was changed here meanwhile"
+        return ""
+
+
+def _save(stage: Any, result: Result) -> str:
+    """Write a stage's files and let DVC hash and keep them; why it could not be, or empty."""
+    for path, content in result.files.items():
+        with replacing(Path(path)) as temporary:
+            temporary.write_bytes(content)
+    for dep in stage.deps:
+        if isinstance(dep, ParamsDependency):
+            # DVC would read all of the file three times, seconds each where ablations are many;
+            # that it is as it was when these values were read has just been seen.
+            dep.read_params = partial(dict, result.request["params"][str(dep)])
+    try:
+        stage.save()
+        wrong = _otherwise(result, to_single_stage_lockfile(stage))
+        if not wrong:
+            stage.commit()
+    except DvcException as error:
+        return f"DVC cannot record it: {error}"
+    return wrong
 
 
 def _otherwise(result: Result, entry: Mapping[str, Any]) -> str:
-    """Where DVC's own entry departs from the request and the reply; empty if nowhere."""
+    """Where DVC's own entry departs from what was asked and accepted; empty if nowhere."""
     request = result.request
-    if entry["cmd"] != request["command"]:
-        return "its command was changed here meanwhile"
-    for dep in entry.get("deps", []):
-        if request["files"].get(dep["path"]) != dep["md5"]:
-            return f"{dep['path']} was changed here meanwhile"
-    for file, values in entry.get("params", {}).items():
-        for address, value in values.items():
-            if request["params"][file].get(address) != value:
-                return f"{file}: {address} was changed here meanwhile"
+    deps = {dep["path"]: dep["md5"] for dep in entry.get("deps", [])}
+    params = {file: dict(values) for file, values in entry.get("params", {}).items()}
+    outs = {out["path"]: out["md5"] for out in entry["outs"]}
+    asked = {path: md5 for path, md5 in request["files"].items() if path not in params}
+    brought = {path: md5_of(result.files[path]) for path in request["outputs"]}
+    for what, one, other in (
+        ("command", entry["cmd"], request["command"]),
+        ("dependencies", deps, asked),
+        ("parameters", params, request["params"]),
+        ("outputs", outs, brought),
+    ):
+        if one != other:
+            return f"its {what} are not for DVC what they were on the worker"
     return ""
+
+
+def _checksum(path: Path) -> str | None:
+    """None if there is no such file."""
+    return md5_of(path.read_bytes()) if path.is_file() else None

@@ -10,7 +10,7 @@ from remeasure.pipeline.cluster.options import Limits
 from remeasure.pipeline.cluster.workers import DaskWorkers, LocalWorkers, Workers
 from remeasure.pipeline.display import Display
 from remeasure.pipeline.jobs import interruptible
-from remeasure.pipeline.stages import locked_stages, read_graph
+from remeasure.pipeline.stages import load_stages, read_graph
 
 LOCAL = "local"
 """In place of a scheduler's address: this machine's own executor."""
@@ -21,8 +21,8 @@ def run_on_cluster(
 ) -> None:
     """Run all stale stages on the workers. Raises UserError if one failed, or all is not ready."""
     graph = read_graph(targets)
-    with locked_stages() as known:
-        stages = {name: known[name] for name in graph.before}
+    known = load_stages()
+    stages = {name: known[name] for name in graph.before}
     refuse_dirty(stages)
     bundle = pack()
     with tempfile.TemporaryDirectory(prefix="remeasure-") as folder, interruptible():
