@@ -218,7 +218,7 @@ def test_what_is_altered_is_refused_and_its_worker_avoided(
     assert "up to date" in status() or "timed" in status()
 
 
-@pytest.mark.parametrize("nonsense", [None, [], {}, {"outcome": "lacks", "lacks": ["0"]}])
+@pytest.mark.parametrize("nonsense", [None, {"outcome": "lacks", "lacks": ["0"]}])
 def test_nonsense_is_refused(
     toy: Path,
     tmp_path: Path,
@@ -265,7 +265,9 @@ def test_what_is_edited_meanwhile_is_not_recorded(
 
     go(monkeypatch, tmp_path, one=edits)
     said = capsys.readouterr().out
-    assert "params.yaml: rate.a was changed here meanwhile" in said
+    assert "FAILED  part@a (could not be recorded)" in said
+    assert "params.yaml was changed here meanwhile" in said
+    assert "FAILED  1 stages were not sent; params.yaml: not as committed" in said
     assert "part@a" in status()
 
 
@@ -282,7 +284,7 @@ def test_a_dirty_folder_is_refused(
         file.write("\n")
     doubles = go(monkeypatch, tmp_path, one=honest)
     said = capsys.readouterr().out
-    assert f"these differ from it: {path}; git commit (or git restore) them first" in said
+    assert f"{path}: not as committed; git commit (or git restore) first" in said
     assert not doubles.started
 
 

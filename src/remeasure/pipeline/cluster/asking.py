@@ -2,7 +2,7 @@
 
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
@@ -66,18 +66,20 @@ def pack() -> Bundle:
     return Bundle(revision, content, md5_of(content))
 
 
-def refuse_dirty(stages: Mapping[str, Any]) -> None:
-    """Raises UserError unless all that measures is committed; results may be as they are."""
-    results = {str(out) for stage in stages.values() for out in stage.outs}
-    read = {str(dep) for stage in stages.values() for dep in stage.deps}
-    measuring = sorted({*MEASURING, *(path for path in read if not _inside(path, results))})
-    changes = _git("status", "--porcelain", "--untracked-files=all", "--", *measuring) or ""
+def measuring(stages: Iterable[Any]) -> list[str]:
+    """The paths that must be as the commit has them: all that stages read, results excepted."""
+    results = {str(out) for stage in stages for out in stage.outs}
+    read = {str(dep) for stage in stages for dep in stage.deps}
+    return sorted({*MEASURING, *(path for path in read if not _inside(path, results))})
+
+
+def uncommitted(paths: Sequence[str]) -> str:
+    """Those of the paths that differ from the commit, with what to do; empty if none does."""
+    changes = _git("status", "--porcelain", "--untracked-files=all", "--", *paths) or ""
     changed = [line[2:].strip() for line in changes.splitlines()]
-    if changed:
-        raise UserError(
-            f"--cluster: sends a commit, and these differ from it: {', '.join(changed)};"
-            " git commit (or git restore) them first"
-        )
+    if not changed:
+        return ""
+    return f"{', '.join(changed)}: not as committed; git commit (or git restore) first"
 
 
 def errand(stage: Any, bundle: Bundle, *, seconds: float, threads: int) -> Errand:

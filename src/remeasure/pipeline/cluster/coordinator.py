@@ -14,10 +14,11 @@ from typing import Any
 
 from remeasure.errors import UserError
 from remeasure.pipeline.cluster.accepting import refusal
-from remeasure.pipeline.cluster.asking import Bundle, errand
+from remeasure.pipeline.cluster.asking import Bundle, errand, measuring, uncommitted
 from remeasure.pipeline.cluster.fleet import Attempt, Fleet
 from remeasure.pipeline.cluster.options import Limits
 from remeasure.pipeline.cluster.recording import Recorder, Result
+from remeasure.pipeline.cluster.task import Reply
 from remeasure.pipeline.cluster.workers import Workers
 from remeasure.pipeline.display import Display
 from remeasure.pipeline.frontier import Frontier
@@ -49,7 +50,9 @@ class Coordinator:
         self._folder, self._display = folder, display
         self._frontier = Frontier(graph)
         self._fleet = Fleet()
+        self._measuring = measuring(stages.values())
         self._recorder = Recorder(stages)
+        self._accepted: list[Attempt] = []
         self._staying: dict[str, bool] = {}
         self._here: list[Job] = []
         self._lost: Counter[str] = Counter()
@@ -64,7 +67,7 @@ class Coordinator:
     def run(self) -> None:
         """To the end. Raises UserError if there is no worker for too long."""
         self._frontier.release()
-        while self._frontier.ready or self._fleet.attempts or self._here:
+        while self._frontier.ready or self._fleet.attempts or self._here or self._accepted:
             self._look()
             self._start()
             self._show()
@@ -73,10 +76,14 @@ class Coordinator:
                 self._frontier.release()
 
     def stop(self) -> None:
-        """Stop what still runs, here and elsewhere."""
-        stop_all(self._here)
+        """Stop what still runs, here and elsewhere, and record what has come back."""
         for attempt in self._fleet.attempts:
             attempt.future.cancel()
+        stop_all(self._here)
+        while self._accepted:
+            self._record()
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        self._recorder.close()
 
     def _look(self) -> None:
         """Who is there, and what was heard."""
@@ -128,17 +135,29 @@ class Coordinator:
         alone = self._graph.alone
         if any(alone & {*job.names} for job in self._here):
             return
-        for name in self._to_send():
-            if not self._fleet.has_room:
-                break
-            self._send(name)
+        self._start_elsewhere(self._to_send())
         stay = [name for name in self._frontier.ready if self._stays(name)]
         together = [name for name in stay if name not in alone]
-        quiet = not (self._here or self._fleet.attempts or self._to_send())
+        quiet = not (self._here or self._fleet.attempts or self._accepted or self._to_send())
         if together and not self._here:
             self._start_here(together[0])
         elif stay and quiet:
             self._start_here(stay[0])
+
+    def _start_elsewhere(self, names: list[str]) -> None:
+        """As many as there is room for, unless what they would be sent is no longer committed."""
+        if not names or not self._fleet.has_room():
+            return
+        dirty = uncommitted(self._measuring)
+        if dirty:
+            self._frontier.take(names)
+            self.failed |= set(names)
+            self._display.line(f"FAILED  {len(names)} stages were not sent; {dirty}")
+            return
+        for name in names:
+            if not self._fleet.has_room():
+                break
+            self._send(name)
 
     def _start_here(self, name: str) -> None:
         self._frontier.take([name])
@@ -177,15 +196,16 @@ class Coordinator:
         )
 
     def _collect(self) -> bool:
-        """Take in what has ended; whether anything has."""
-        ended_here = [job for job in self._here if job.ended]
-        for job in ended_here:
+        """Take in what has ended; whether that may have made other stages ready."""
+        for attempt in [each for each in self._fleet.attempts if self._has_ended(each)]:
+            self._end(attempt)
+        recorded = self._record()
+        # What asks DVC would have to wait for the recorder, which holds its lock.
+        ended = [] if self._recorder.busy else [job for job in self._here if job.ended]
+        for job in ended:
             self._here.remove(job)
             self._end_here(job)
-        ended = [each for each in self._fleet.attempts if self._has_ended(each)]
-        accepted = [each for each in ended if self._end(each)]
-        self._record(accepted)
-        return bool(ended_here or ended)
+        return recorded or bool(ended)
 
     def _end_here(self, job: Job) -> None:
         if job.process.returncode and stale(job.names):
@@ -198,22 +218,19 @@ class Coordinator:
         silent = time.monotonic() - attempt.heard > self._limits.silence
         return attempt.future.done() or silent or not self._fleet.has(attempt.machine)
 
-    def _end(self, attempt: Attempt) -> bool:
-        """Take in one attempt; whether its reply is accepted. One that lacks something goes on."""
+    def _end(self, attempt: Attempt) -> None:
+        """Take in one attempt. One that lacks something goes on."""
         if not attempt.future.done():
             self._give_up(attempt)
-            return False
-        if attempt.future.cancelled():
+        elif attempt.future.cancelled():
             self._fleet.end(attempt)
             self._frontier.put_back(attempt.stage)
-            return False
-        error = attempt.future.exception()
-        if error is not None:
+        elif error := attempt.future.exception():
             self._lose(attempt, f"{type(error).__name__}: {error}".splitlines()[0])
-            return False
-        return self._judge(attempt, attempt.future.result())
+        else:
+            self._judge(attempt, attempt.future.result())
 
-    def _judge(self, attempt: Attempt, reply: Any) -> bool:
+    def _judge(self, attempt: Attempt, reply: Any) -> None:
         outcome = reply.get("outcome") if isinstance(reply, Mapping) else None
         reason = str(reply.get("reason", "")) if isinstance(reply, Mapping) else ""
         if outcome == "lacks":
@@ -226,13 +243,19 @@ class Coordinator:
         elif outcome == "starved":
             self._lose(attempt, reason)
         elif outcome == "done":
-            reason = refusal(attempt.errand.request, reply)
-            if not reason:
-                return True
-            self._refuse(attempt, reason)
+            self._accept(attempt, reply)
         else:
             self._refuse(attempt, reason or "its reply is not of the form that was asked for")
-        return False
+
+    def _accept(self, attempt: Attempt, reply: Reply) -> None:
+        """If it answers what was asked, to the last checksum."""
+        reason = refusal(attempt.errand.request, reply)
+        if reason:
+            self._refuse(attempt, reason)
+            return
+        self._fleet.end(attempt)
+        attempt.took, attempt.files = attempt.seconds, reply["files"]
+        self._accepted.append(attempt)
 
     def _supply(self, attempt: Attempt, lacks: Any) -> None:
         """Send what a worker lacks, if it is of what the stage needs."""
@@ -247,23 +270,25 @@ class Coordinator:
             self._workers.task, attempt.errand.request, contents
         )
 
-    def _record(self, accepted: list[Attempt]) -> None:
-        """Write what was accepted and tell DVC, all in one go."""
-        if not accepted:
-            return
-        results = [Result(each.errand.request, each.future.result()["files"]) for each in accepted]
-        refused = self._recorder.record(results)
-        for attempt in accepted:
-            self._fleet.end(attempt)
-            if attempt.stage in refused:
-                self._fail(
-                    attempt.stage, "could not be recorded", f"        {refused[attempt.stage]}"
-                )
+    def _record(self) -> bool:
+        """Let DVC record what was accepted, all that is there in one go; whether any is done.
+
+        Meanwhile other stages are sent and come back: with a thousand stages it takes a while.
+        """
+        outcome = self._recorder.outcome()
+        for name, refused in outcome.items():
+            attempt = next(each for each in self._accepted if each.stage == name)
+            self._accepted.remove(attempt)
+            if refused:
+                self._fail(name, "could not be recorded", f"        {refused}")
                 continue
-            self._frontier.finish([attempt.stage], attempt.seconds)
-            self._display.line(
-                f"done    {attempt.stage} on {attempt.machine.name} ({attempt.seconds:.0f} s)"
+            self._frontier.finish([name], attempt.took)
+            self._display.line(f"done    {name} on {attempt.machine.name} ({attempt.took:.0f} s)")
+        if self._accepted and not self._recorder.busy:
+            self._recorder.begin(
+                [Result(each.errand.request, each.files) for each in self._accepted]
             )
+        return bool(outcome)
 
     def _give_up(self, attempt: Attempt) -> None:
         """Its worker is gone or silent."""

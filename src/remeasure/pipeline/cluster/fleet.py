@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +27,10 @@ class Attempt:
     started: float = field(default_factory=time.monotonic)
     heard: float = field(default_factory=time.monotonic)
     state: dict[str, Any] = field(default_factory=dict)
+    took: float = 0.0
+    """Seconds to its accepted reply."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """What that brought."""
 
     @property
     def stage(self) -> str:
@@ -93,7 +97,6 @@ class Fleet:
         machine, slots = max(free, key=lambda each: len(each[1]), default=(None, []))
         return (machine, slots[0]) if machine is not None and slots else None
 
-    @property
     def has_room(self) -> bool:
         """Whether any worker can take one more stage."""
         return any(self._free(machine) for machine in self.usable)

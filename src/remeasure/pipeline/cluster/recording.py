@@ -1,6 +1,7 @@
 """Accepted results become DVC's: written whole, hashed by DVC itself, put into dvc.lock."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,27 +32,49 @@ class Recorder:
     def __init__(self, stages: Mapping[str, Any]) -> None:
         self._stages = stages
         self._pipeline = _checksum(paths.PIPELINE)
+        self._pool = ThreadPoolExecutor(1)
+        self._running: Future[dict[str, str]] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether it records, with DVC's lock in its hands, or the outcome is still to be taken."""
+        return self._running is not None
+
+    def begin(self, results: Sequence[Result]) -> None:
+        """Record these in a thread of its own."""
+        self._running = self._pool.submit(self.record, results)
+
+    def outcome(self) -> dict[str, str]:
+        """Of what was begun, once it is done: what `record` returns; empty before and after."""
+        if self._running is None or not self._running.done():
+            return {}
+        done, self._running = self._running, None
+        return done.result()
+
+    def close(self) -> None:
+        """To the end of what was begun."""
+        self._pool.shutdown()
 
     def record(self, results: Sequence[Result]) -> dict[str, str]:
         """Write the files and record their stages, all in one go, as `dvc commit -f` would.
 
-        Returns the stages that are no longer here what was asked for, each with the reason: they
-        stay stale. A kill on the way leaves them stale too, as dvc.lock is written last.
+        Returns for each stage why it could not be recorded, because something here is no longer as
+        it was asked for; empty where it could. What was not stays stale, and a kill on the way
+        leaves it stale too, as dvc.lock is written last.
         """
-        refused: dict[str, str] = {}
+        outcome: dict[str, str] = {}
         saved = []
         repo = self._stages[results[0].request["stage"]].repo
         with locked(repo), repo.scm_context():
             for result in results:
                 stage = self._stages[result.request["stage"]]
                 wrong = self._changed(result.request) or _save(stage, result)
-                if wrong:
-                    refused[stage.addressing] = wrong
-                else:
+                outcome[stage.addressing] = wrong
+                if not wrong:
                     saved.append(stage)
             if saved:
                 saved[0].dvcfile.dump_stages(saved, update_pipeline=False)
-        return refused
+        return outcome
 
     def _changed(self, request: Request) -> str:
         """What is no longer here as it was sent; empty if nothing."""

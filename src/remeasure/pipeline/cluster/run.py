@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from remeasure.errors import UserError
-from remeasure.pipeline.cluster.asking import pack, refuse_dirty
+from remeasure.pipeline.cluster.asking import measuring, pack, uncommitted
 from remeasure.pipeline.cluster.coordinator import Coordinator
 from remeasure.pipeline.cluster.options import Limits
 from remeasure.pipeline.cluster.workers import DaskWorkers, LocalWorkers, Workers
@@ -23,7 +23,9 @@ def run_on_cluster(
     graph = read_graph(targets)
     known = load_stages()
     stages = {name: known[name] for name in graph.before}
-    refuse_dirty(stages)
+    dirty = uncommitted(measuring(stages.values()))
+    if dirty:
+        raise UserError(f"--cluster: sends a commit, and something differs from it: {dirty}")
     bundle = pack()
     with tempfile.TemporaryDirectory(prefix="remeasure-") as folder, interruptible():
         workers = _workers(address, folder, jobs, per_gpu)
