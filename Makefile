@@ -7,6 +7,10 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 # How many stages run at the same time.
 JOBS ?= 1
+# Where stages go out to the workers of Dask: make repro CLUSTER=tcp://scheduler:8786; more options
+# of `python -m remeasure.pipeline.repro` in CLUSTER_OPTIONS.
+CLUSTER ?=
+CLUSTER_OPTIONS ?=
 
 BIN := .venv/bin
 INSTALLED := .venv/installed
@@ -58,8 +62,9 @@ test: $(INSTALLED) ## Check style and types, then run the tests
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -v -n 2 --dist loadfile -rs
 
 .PHONY: repro
-repro: $(INSTALLED) ## Bring every result up to date; JOBS=n runs n stages at a time
-	@$(BIN)/python -m remeasure.pipeline.repro --jobs $(JOBS)
+repro: $(INSTALLED) ## Bring every result up to date; JOBS=n at a time, CLUSTER=tcp://... elsewhere
+	@$(BIN)/python -m remeasure.pipeline.repro --jobs $(JOBS) \
+	  $(if $(CLUSTER),--cluster $(CLUSTER) $(CLUSTER_OPTIONS))
 
 .PHONY: bench
 bench: $(INSTALLED) ## Time the training loop beside a plain PyTorch one; let nothing else run

@@ -106,6 +106,12 @@ def run(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProc
     )
 
 
+def git(folder: Path, *words: str) -> None:
+    """Git's command in a folder, as nobody in particular."""
+    who = ("-c", "user.name=test", "-c", "user.email=test@localhost")
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
 def results(folder: Path) -> dict[str, bytes]:
     """Every result of a copy, by path: what two undisturbed runs give alike."""
     patterns = ("metrics/**/*.json", "plots/**/*.csv", "data/*", "models/*")

@@ -25,6 +25,8 @@ SOURCES = sorted([*(tiny.ROOT / "src").rglob("*.py"), *(tiny.ROOT / "stages").gl
 UNPICKLING = {
     "pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal",
 }  # fmt: skip
+ALLOWED = {"src/remeasure/pipeline/cluster/workers.py": ["cloudpickle"]}
+"""There it only marks a module that Dask sends by value; what Dask itself unpickles, it trusts."""
 EXECUTING = {"eval", "exec", "torch.load", "pd.read_pickle", "pandas.read_pickle", "os.system"}
 
 
@@ -58,7 +60,8 @@ def forbidden(tree: ast.AST) -> list[str]:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(tiny.ROOT)))
 def test_no_source_file_unpickles_or_evaluates(path: Path) -> None:
-    assert forbidden(ast.parse(path.read_text(encoding="utf-8"))) == []
+    allowed = ALLOWED.get(str(path.relative_to(tiny.ROOT)), [])
+    assert forbidden(ast.parse(path.read_text(encoding="utf-8"))) == allowed
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """`make repro`: bring every result up to date, several stages side by side.
 
-Usage: python -m remeasure.pipeline.repro [--jobs N] [TARGET ...]
+Usage: python -m remeasure.pipeline.repro [--jobs N] [--cluster ADDRESS] [TARGET ...]
 
 Files damaged behind DVC's back are found first, and last of all whether DVC kept everything. With
 one job this is `dvc repro`. With more, stale stages run side by side, each in one thread, in the
 order of the graph, the longest first; afterwards DVC finds nothing to do. Starting DVC takes
 seconds, so one `dvc repro` takes several stages in turn while many are ready, fewer towards the
-end. Ctrl-C stops all of them; what was finished is kept.
+end. With a cluster, stages go out to the workers of a Dask scheduler (docs/more-machines.md); the
+word `local` in place of its address stands for N threads of this process, each with a clone of its
+own. Ctrl-C stops all of them; what was finished is kept.
 """
 
 import argparse
@@ -18,11 +20,12 @@ from pathlib import Path
 
 from remeasure.commands import run_command
 from remeasure.errors import UserError
-from remeasure.ledger import costs
 from remeasure.params.reading import read_params
 from remeasure.pipeline.check import check_all
+from remeasure.pipeline.cluster.options import add_options, limits_of
 from remeasure.pipeline.display import Display, Running
 from remeasure.pipeline.environment import dvc, environment
+from remeasure.pipeline.frontier import Frontier
 from remeasure.pipeline.integrity import check_kept, distrust_damaged
 from remeasure.pipeline.jobs import (
     SECONDS_BETWEEN_LOOKS,
@@ -45,12 +48,25 @@ def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m remeasure.pipeline.repro")
     parser.add_argument("--jobs", type=int, default=1, help="stages side by side")
     parser.add_argument("targets", nargs="*", help="stages or groups; all if none is named")
+    add_options(parser)
     options = parser.parse_args(words)
     check_jobs(options.jobs)
+    limits = limits_of(options)
     check_all(read_params())
     for line in distrust_damaged():
         print(line, flush=True)
-    if options.jobs == 1:
+    if options.cluster:
+        # Dask takes a second to import.
+        from remeasure.pipeline.cluster.run import run_on_cluster
+
+        run_on_cluster(
+            options.cluster,
+            options.targets,
+            limits,
+            jobs=options.jobs,
+            per_gpu=options.tasks_per_gpu,
+        )
+    elif options.jobs == 1:
         command = [*dvc(), "repro", *options.targets]
         done = subprocess.run(command, env=environment(Path()), check=False)
         if done.returncode:
@@ -80,29 +96,26 @@ def run_side_by_side(jobs: int, targets: list[str]) -> None:
 class _Runner:
     def __init__(self, graph: Graph, jobs: int, folder: Path, display: Display) -> None:
         self._graph, self._jobs, self._folder, self._display = graph, jobs, folder, display
-        self._waiting = set(graph.before)
-        self._ready: list[str] = []
-        self._done: set[str] = set()
-        self._took: list[float] = []
-        self._recorded = {name: costs.seconds(name) or 0.0 for name in graph.before}
+        self._frontier = Frontier(graph)
         self._running: list[Job] = []
         self.failed: set[str] = set()
 
     @property
     def skipped(self) -> set[str]:
         """Stages that never ran because one that they need failed."""
-        return self._waiting
+        return self._frontier.waiting
 
     def run(self) -> None:
-        self._release()
-        while self._ready or self._running:
+        frontier = self._frontier
+        frontier.release()
+        while frontier.ready or self._running:
             while names := self._next():
                 self._start(names)
             running = [job.state() for job in self._running]
             self._display.show(
                 running,
-                waiting=len(self._ready) + len(self._waiting),
-                done=len(self._done),
+                waiting=len(frontier.ready) + len(frontier.waiting),
+                done=len(frontier.done),
                 seconds_left=self._seconds_left(running),
             )
             time.sleep(SECONDS_BETWEEN_LOOKS)
@@ -111,38 +124,26 @@ class _Runner:
                 self._running.remove(job)
                 self._end(job)
             if ended:
-                self._release()
+                frontier.release()
 
     def _next(self) -> list[str]:
         """The stages to start now, if any: those that run alone wait until all is quiet."""
-        alone = self._graph.alone
+        alone, ready = self._graph.alone, self._frontier.ready
         if len(self._running) >= self._jobs or any(alone & {*job.names} for job in self._running):
             return []
-        together = [name for name in self._ready if name not in alone]
-        candidates = together or ([] if self._running else self._ready[:1])
-        if candidates and self._recorded[candidates[0]] < LONG_SECONDS:
+        together = [name for name in ready if name not in alone]
+        candidates = together or ([] if self._running else ready[:1])
+        if candidates and self._frontier.recorded[candidates[0]] < LONG_SECONDS:
             names = candidates[: -(-len(candidates) // (SHARES * self._jobs))]
         else:
             names = candidates[:1]
-        self._ready = [name for name in self._ready if name not in names]
+        self._frontier.take(names)
         return names
 
     def stop(self) -> None:
         """Stop what still runs."""
         stop_all(self._running)
         self._running = []
-
-    def _release(self) -> None:
-        """Make every waiting stage ready whose predecessors are done; pass over the fresh ones."""
-        while True:
-            free = [name for name in self._waiting if self._graph.before[name] <= self._done]
-            if not free:
-                break
-            self._waiting -= set(free)
-            to_run = stale(free)
-            self._done |= set(free) - to_run
-            self._ready += to_run
-        self._ready.sort(key=lambda name: (-self._recorded[name], name))
 
     def _start(self, names: list[str]) -> None:
         words = ["--wait-for-lock", "repro", "--single-item", "--keep-going", *names]
@@ -153,8 +154,7 @@ class _Runner:
         seconds = job.seconds
         failed = stale(job.names) if job.process.returncode else set()
         done = [name for name in job.names if name not in failed]
-        self._done |= set(done)
-        self._took += [seconds / len(job.names)] * len(done)
+        self._frontier.finish(done, seconds / len(job.names))
         self.failed |= failed
         if done:
             self._display.line(f"done    {', '.join(done)} ({seconds:.0f} s)")
@@ -163,26 +163,21 @@ class _Runner:
             self._display.line(f"FAILED  {names} ({seconds:.0f} s); the last lines:\n{last}")
 
     def _seconds_left(self, running: list[Running]) -> float | None:
-        """Time left for everything, from recorded times; None while nothing is known.
-
-        A stage that never ran is taken to last as long as those that ended in this run.
-        """
-        to_come = [self._recorded[name] for name in (*self._ready, *self._waiting)]
-        unknown = to_come.count(0.0)
-        if unknown and not self._took:
+        """Time left for everything, from recorded times; None while nothing is known."""
+        left = self._frontier.seconds_to_come()
+        if left is None:
             return None
-        typical = sum(self._took) / len(self._took) if self._took else 0.0
-        left = sum(to_come) + unknown * typical
         for job, state in zip(self._running, running, strict=True):
             left += self._left_of(job, state)
         return left / self._jobs
 
     def _left_of(self, job: Job, state: Running) -> float:
         """Seconds left for a job: what its running stage says, and its later stages' records."""
+        recorded = self._frontier.recorded
         if state.seconds_left is None or state.name not in job.names:
-            return max(0.0, sum(self._recorded[name] for name in job.names) - state.seconds)
+            return max(0.0, sum(recorded[name] for name in job.names) - state.seconds)
         later = job.names[job.names.index(state.name) + 1 :]
-        return state.seconds_left + sum(self._recorded[name] for name in later)
+        return state.seconds_left + sum(recorded[name] for name in later)
 
 
 if __name__ == "__main__":

@@ -77,6 +77,12 @@ def read_graph(targets: list[str]) -> Graph:
     return Graph(before, frozenset(alone))
 
 
+def load_stages() -> dict[str, Any]:
+    """DVC's own stages by name, as things stand now."""
+    with _stages() as stages:
+        return stages
+
+
 def stale(names: list[str]) -> set[str]:
     """Those of the named stages whose command `dvc repro` would run, as things stand now."""
     with _stages() as stages:
@@ -155,20 +161,27 @@ def leaves(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
 @contextlib.contextmanager
 def _stages() -> Iterator[dict[str, Any]]:
     """DVC's own stages by name, under its lock and without its messages."""
+    repo = Repo(".")
+    with locked(repo):
+        yield {stage.addressing: stage for stage in repo.index.stages}
+
+
+@contextlib.contextmanager
+def locked(repo: Any) -> Iterator[None]:
+    """DVC's own lock, waited for, and none of its messages."""
     quiet = logging.getLogger("dvc")
     level = quiet.level
     quiet.setLevel(logging.ERROR)
     try:
-        repo = Repo(".")
-        with _locked(repo):
-            yield {stage.addressing: stage for stage in repo.index.stages}
+        with _lock_of(repo):
+            yield
     finally:
         quiet.setLevel(level)
 
 
 @contextlib.contextmanager
-def _locked(repo: Any) -> Iterator[None]:
-    """DVC's own lock, waited for: a stage that is just being recorded holds it for a moment."""
+def _lock_of(repo: Any) -> Iterator[None]:
+    """Waited for: a stage that is just being recorded holds it for a moment."""
     deadline = time.monotonic() + SECONDS_FOR_LOCK
     while True:
         try:

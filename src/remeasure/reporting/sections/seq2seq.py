@@ -24,8 +24,8 @@ def seq2seq(report: Report) -> Html:
             (
                 "seq2seq_attention",
                 "One string, first seed: target letters from top to bottom, source letters from"
-                " left to right, in the head that looks most at the letter to be written; weights from a"
-                " tenth on.",
+                " left to right, in the head that looks most at the letter to be written; weights"
+                " from a tenth on.",
             ),
         ),
     )
