@@ -153,17 +153,24 @@ def leaves(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
 
 
 @contextlib.contextmanager
-def _stages() -> Iterator[dict[str, Any]]:
-    """DVC's own stages by name, under its lock and without its messages."""
+def locked_repo() -> Iterator[Any]:
+    """DVC's own view of the project, under its lock and without its messages."""
     quiet = logging.getLogger("dvc")
     level = quiet.level
     quiet.setLevel(logging.ERROR)
     try:
         repo = Repo(".")
         with _locked(repo):
-            yield {stage.addressing: stage for stage in repo.index.stages}
+            yield repo
     finally:
         quiet.setLevel(level)
+
+
+@contextlib.contextmanager
+def _stages() -> Iterator[dict[str, Any]]:
+    """DVC's own stages by name, under its lock."""
+    with locked_repo() as repo:
+        yield {stage.addressing: stage for stage in repo.index.stages}
 
 
 @contextlib.contextmanager
