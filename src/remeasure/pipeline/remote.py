@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dvc.exceptions import DvcException
+from dvc.repo import Repo
 from dvc_objects.fs import generic
 from dvc_objects.fs.local import localfs
 
@@ -33,11 +34,20 @@ def choose(address: str) -> None:
     `address` is a folder, an address such as s3://bucket/folder or ssh://host/folder, or the name
     of a remote that DVC knows. Raises UserError if DVC will not have it.
     """
-    known = [line.split()[0] for line in _configure("list").splitlines() if line.strip()]
-    if address in known:
-        _configure("default", "--local", address)
+    if address in Repo(".").config["remote"]:
+        words = ["default", "--local", address]
     else:
-        _configure("add", "--local", "--force", "--default", NAME, address)
+        words = ["add", "--local", "--force", "--default", NAME, address]
+    done = subprocess.run(
+        [*dvc(), "remote", *words],
+        env=environment(Path()),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[0]
+        raise UserError(f"--remote: {reason.removeprefix('ERROR: ')}")
 
 
 class Remote:
@@ -117,7 +127,7 @@ class Remote:
         """Copy objects as they are; what cannot be copied is told and left out."""
 
         def tell(oid: str, error: BaseException) -> None:
-            print(f"{oid}: {type(error).__name__}: {first_line(error)}", file=sys.stderr)
+            print(f"{oid}: {type(error).__name__}: {_first_line(error)}", file=sys.stderr)
 
         target.add(
             [source.oid_to_path(oid) for oid in sorted(oids)],
@@ -152,26 +162,12 @@ def remote_errors() -> Iterator[None]:
     except UserError:
         raise
     except DvcException as error:
-        raise UserError(f"the remote cannot be used: {first_line(error)}") from None
+        raise UserError(f"the remote cannot be used: {_first_line(error)}") from None
     except Exception as error:
-        reason = f"{type(error).__name__}: {first_line(error)}"
+        reason = f"{type(error).__name__}: {_first_line(error)}"
         raise UserError(f"the remote cannot be reached: {reason}") from None
 
 
-def first_line(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     """What an exception says, in one line."""
     return (str(error).strip().splitlines() or ["no reason given"])[0]
-
-
-def _configure(*words: str) -> str:
-    done = subprocess.run(
-        [*dvc(), "remote", *words],
-        env=environment(Path()),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-        raise UserError(f"dvc remote {words[0]}: {reason.removeprefix('ERROR: ')}")
-    return done.stdout

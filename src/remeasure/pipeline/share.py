@@ -9,7 +9,6 @@ says what nobody measured yet. Both look whether all of it arrived.
 """
 
 import argparse
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,10 +16,9 @@ from remeasure import paths
 from remeasure.commands import run_command
 from remeasure.errors import UserError
 from remeasure.pipeline import run_cache
-from remeasure.pipeline.environment import dvc, environment
 from remeasure.pipeline.integrity import distrust_damaged
 from remeasure.pipeline.remote import Remote, choose, remote_errors
-from remeasure.pipeline.stages import locked_repo, read_graph, stale
+from remeasure.pipeline.stages import locked_repo, read_graph, restore, stale
 
 NAMES_SHOWN = 5
 
@@ -133,19 +131,11 @@ def _fetch(names: set[str], known: set[str]) -> tuple[set[str], set[str]]:
 
 
 def _restore(names: set[str]) -> None:
-    """Let DVC check out, stage by stage, what is in its cache. Raises UserError if it does not."""
-    if not names:
-        return
-    done = subprocess.run(
-        [*dvc(), "repro", "--single-item", *sorted(names)],
-        env=environment(Path()),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode or stale(sorted(names)):
-        lines = done.stderr.strip().splitlines() or ["no reason given"]
-        raise UserError(f"DVC could not restore {_some(names)}: {lines[-1]}")
+    """Let DVC check out what is in its cache. Raises UserError if a stage is stale after it."""
+    if names:
+        restore(sorted(names))
+    if left := stale(sorted(names)):
+        raise UserError(f"{_some(left)}: DVC had all of it, but did not restore it; 'dvc repro'")
 
 
 def _provenance(stage: str) -> Path:

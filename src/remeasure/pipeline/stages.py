@@ -83,6 +83,12 @@ def stale(names: list[str]) -> set[str]:
         return {name for name in names if stages[name].changed(allow_missing=False)}
 
 
+def restore(names: list[str]) -> None:
+    """Let DVC bring back what these stages make, which must be in its cache: nothing then runs."""
+    with _quiet():
+        Repo(".").reproduce(names, single_item=True)
+
+
 def drifts(groups: tuple[str, ...]) -> dict[str, Drift]:
     """How things stand with every stage of these `foreach` groups, by name."""
     with _stages() as stages:
@@ -155,15 +161,22 @@ def leaves(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
 @contextlib.contextmanager
 def locked_repo() -> Iterator[Any]:
     """DVC's own view of the project, under its lock and without its messages."""
-    quiet = logging.getLogger("dvc")
-    level = quiet.level
-    quiet.setLevel(logging.ERROR)
-    try:
+    with _quiet():
         repo = Repo(".")
         with _locked(repo):
             yield repo
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """In the block, DVC tells errors only."""
+    logger = logging.getLogger("dvc")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
     finally:
-        quiet.setLevel(level)
+        logger.setLevel(level)
 
 
 @contextlib.contextmanager
