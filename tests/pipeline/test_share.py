@@ -118,6 +118,13 @@ def objects(remote: Path, folder: Path, file: str) -> list[Path]:
     return [path for path in remote.glob("files/md5/*/*") if path.read_bytes() == content]
 
 
+def damage(file: Path, content: bytes) -> None:
+    """Change a protected object; DVC takes one on trust as long as its rights are as they were."""
+    file.chmod(0o644)
+    file.write_bytes(content)
+    file.chmod(0o444)
+
+
 def test_a_second_machine_restores_everything_and_runs_nothing(
     first: Path, second: Path, run: Share
 ) -> None:
@@ -183,9 +190,8 @@ def test_an_object_that_is_lost_or_cut_on_the_remote_is_noticed_and_sent_again(
 ) -> None:
     run(first, "push")
     (lost,) = objects(tmp_path / "remote", first, "a.json")
-    lost.chmod(0o644)
     if kept:
-        lost.write_bytes(lost.read_bytes()[:kept])
+        damage(lost, lost.read_bytes()[:kept])
     else:
         lost.unlink()
     with pytest.raises(UserError, match=r"knows of train@a, but"):
@@ -199,8 +205,7 @@ def test_a_damaged_object_is_not_used(
 ) -> None:
     run(first, "push")
     (damaged,) = objects(tmp_path / "remote", first, "data.txt")
-    damaged.chmod(0o644)
-    damaged.write_bytes(bytes(reversed(damaged.read_bytes())))
+    damage(damaged, bytes(reversed(damaged.read_bytes())))
     with pytest.raises(UserError, match=r"knows of data, but does not have"):
         run(second, "pull")
     assert not (second / "data.txt").exists()
@@ -217,7 +222,7 @@ def test_objects_that_do_not_arrive_are_an_error(
     first: Path, tmp_path: Path, run: Share, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("remeasure.pipeline.remote.Remote._transfer", lambda *words: None)
-    with pytest.raises(UserError, match=r"5 of 6 objects did not arrive|6 of 6 objects did not"):
+    with pytest.raises(UserError, match="6 of 6 objects did not arrive"):
         run(first, "push")
     assert not list((tmp_path / "remote").rglob("runs/*/*/*"))
 
