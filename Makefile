@@ -66,6 +66,14 @@ repro: $(INSTALLED) ## Bring every result up to date; JOBS=n at a time, CLUSTER=
 	@$(BIN)/python -m remeasure.pipeline.repro --jobs $(JOBS) \
 	  $(if $(CLUSTER),--cluster $(CLUSTER) $(CLUSTER_OPTIONS))
 
+.PHONY: push
+push: $(INSTALLED) ## Share what is up to date, so that no machine measures it again; REMOTE=... once
+	@$(BIN)/python -m remeasure.pipeline.share push $(if $(REMOTE),--remote "$$REMOTE")
+
+.PHONY: pull
+pull: $(INSTALLED) ## Restore what another machine measured and shared; REMOTE=... once
+	@$(BIN)/python -m remeasure.pipeline.share pull $(if $(REMOTE),--remote "$$REMOTE")
+
 .PHONY: bench
 bench: $(INSTALLED) ## Time the training loop beside a plain PyTorch one; let nothing else run
 	@$(BIN)/python -m remeasure.speed

@@ -89,6 +89,12 @@ def stale(names: list[str]) -> set[str]:
         return {name for name in names if stages[name].changed(allow_missing=False)}
 
 
+def restore(names: list[str]) -> None:
+    """Let DVC bring back what these stages make, which must be in its cache: nothing then runs."""
+    with _quiet():
+        Repo(".").reproduce(names, single_item=True)
+
+
 def drifts(groups: tuple[str, ...]) -> dict[str, Drift]:
     """How things stand with every stage of these `foreach` groups, by name."""
     with _stages() as stages:
@@ -159,24 +165,37 @@ def leaves(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
 
 
 @contextlib.contextmanager
-def _stages() -> Iterator[dict[str, Any]]:
-    """DVC's own stages by name, under its lock and without its messages."""
+def locked_repo() -> Iterator[Any]:
+    """DVC's own view of the project, under its lock and without its messages."""
     repo = Repo(".")
     with locked(repo):
-        yield {stage.addressing: stage for stage in repo.index.stages}
+        yield repo
 
 
 @contextlib.contextmanager
 def locked(repo: Any) -> Iterator[None]:
     """DVC's own lock, waited for, and none of its messages."""
-    quiet = logging.getLogger("dvc")
-    level = quiet.level
-    quiet.setLevel(logging.ERROR)
+    with _quiet(), _lock_of(repo):
+        yield
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """In the block, DVC tells errors only."""
+    logger = logging.getLogger("dvc")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
     try:
-        with _lock_of(repo):
-            yield
+        yield
     finally:
-        quiet.setLevel(level)
+        logger.setLevel(level)
+
+
+@contextlib.contextmanager
+def _stages() -> Iterator[dict[str, Any]]:
+    """DVC's own stages by name, under its lock."""
+    with locked_repo() as repo:
+        yield {stage.addressing: stage for stage in repo.index.stages}
 
 
 @contextlib.contextmanager
