@@ -103,6 +103,15 @@ def test_nothing_measured_is_said_and_never_zero(name: str, empty_report: Report
             assert {words(cell) for cell in cells} <= allowed
 
 
+@pytest.mark.parametrize("name", sorted({*SHOWN} - {"answer", "runs"}))
+def test_what_is_measured_is_not_called_missing(name: str, report: Report) -> None:
+    """Such as a finding that a table shows and claims.yaml does not have.
+
+    One of the two left out names the verdict, the other shows the variant that nobody has trained.
+    """
+    assert "not measured" not in words(getattr(sections, name)(report))
+
+
 def test_counts_are_those_of_the_ledger(report: Report) -> None:
     text = words(sections.answer(report))
     rows = report.rows()

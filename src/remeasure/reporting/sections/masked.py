@@ -7,7 +7,7 @@ from remeasure.reporting.loading import Report
 from remeasure.reporting.prose import MARKED, lower, ppl, told
 from remeasure.reporting.verdicts import grid
 
-ASKED = (15, 50, 85, 100)
+ASKED = (15, 50, 100)
 TOLD = tuple((name, label) for name, label, _ in RUNS[:2])
 """The runs that the sentences on orders are about; the tables show all."""
 COLUMNS = tuple(label for _, label, _ in RUNS)

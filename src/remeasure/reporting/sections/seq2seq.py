@@ -78,18 +78,19 @@ def _guessing(report: Report) -> str | None:
 def _looking(report: Report) -> str | None:
     """How well attention finds what is to be written, beside equal weights."""
     equal = _first(report, "copy", "attention.equal_weights_on_answer")
-    parts = [
-        f"{TASKS[task]} by {label} {percent(found.mean)}"
-        for name, label in ARCHITECTURES.items()
+    shares = [
+        found.mean
         for task in TASKS
+        for name in ARCHITECTURES
         if (found := report.results.spread(f"{file(task, name)}#attention.sharpest_head_on_answer"))
     ]
     return told(
         lambda equal: (
             f"Equal weights would put {percent(equal)} on the letter that is to be written; the"
-            f" head that looks at it most puts there: {listed(parts)}."
+            f" heads that look at it most put {percent(min(shares))} to {percent(max(shares))}"
+            " there."
         ),
-        equal,
+        equal if shares else None,
     )
 
 
@@ -101,18 +102,19 @@ def _first(report: Report, task: str, keys: str) -> float | None:
 
 def _table(report: Report) -> Html:
     longest = trained_to(report.results)
-    at = f"at {longest} letters" if longest else "at the longest trained length"
+    at = f"of {longest}" if longest else "of the longest trained length"
     headings = (
         "parameters",
-        f"letters right {at}",
-        f"strings right {at}",
-        "longest length with half the strings right",
+        f"letters {at}",
+        f"strings {at}",
+        "half right up to",
         "n",
     )
     return table(
-        ("task, architecture", *(Cell(name, NUMERIC) for name in headings)),
+        ("task", "architecture", *(Cell(name, NUMERIC) for name in headings)),
         [_line(report, task, name, longest) for task in TASKS for name in ARCHITECTURES],
-        caption="Four architectures with nearly as many parameters, on strings never trained on",
+        caption="Right letters and whole strings, and the length up to which half the strings are",
+        kind="comparison",
     )
 
 
@@ -125,7 +127,8 @@ def _line(report: Report, task: str, name: str, longest: int | None) -> list[obj
         for what in ("token", "sequence")
     ]
     return [
-        f"{TASKS[task]}, {ARCHITECTURES[name]}",
+        TASKS[task],
+        ARCHITECTURES[name],
         number_cell(None if parameters is None else count(parameters)),
         *(number_cell(_share(found)) for found in accuracies),
         number_cell(None if half is None else fixed(half.mean, 1)),
