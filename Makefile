@@ -55,7 +55,7 @@ test: $(INSTALLED) ## Check style and types, then run the tests
 	@echo "mypy"
 	@$(BIN)/mypy
 	@echo "pytest"
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -v -n 2 --dist loadfile
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -v -n 2 --dist loadfile -rs
 
 .PHONY: repro
 repro: $(INSTALLED) ## Bring every result up to date; JOBS=n runs n stages at a time

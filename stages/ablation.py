@@ -17,9 +17,10 @@ def main(words: list[str]) -> None:
     """Take the name of the ablation; write its record and its curve."""
     name = one_name(words, "python stages/ablation.py NAME")
     plan = ablation_plan(read_params(), name)
-    with recorded(paths.provenance("ablations", name), [paths.TOKENS], plan.addresses):
+    with recorded(paths.provenance("ablations", name), [paths.TOKENS], plan.addresses) as run:
         tokens = load_tokens(paths.TOKENS)
         trained = train_and_measure(plan, tokens, f"ablation@{name}", paths.CHECKPOINTS)
+        run.seconds_before = trained.seconds_before
     write_csv(paths.curve("ablations", name), CURVE_COLUMNS, trained.curve)
     write_json(paths.metrics("ablations", name), trained.record)
 

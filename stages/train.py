@@ -24,10 +24,11 @@ def main(words: list[str]) -> None:
     plan = variant_plan(params)
     settings = check(SampleSettings, section(params, "sample"), "sample")
     reads, addresses = [paths.TOKENS, paths.TOKENIZER], [*plan.addresses, "sample"]
-    with recorded(paths.provenance("train", "train"), reads, addresses):
+    with recorded(paths.provenance("train", "train"), reads, addresses) as run:
         tokens = load_tokens(paths.TOKENS)
         tokenizer = load_tokenizer(paths.TOKENIZER)
         trained = train_and_measure(plan, tokens, "train", paths.CHECKPOINTS)
+        run.seconds_before = trained.seconds_before
         text = sample(trained.first_model, plan.spec.context, tokenizer, settings)
     save_model(paths.MODEL, trained.first_model, plan.spec, tokenizer.to_str())
     write_text(paths.SAMPLE, text)

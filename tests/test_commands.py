@@ -83,6 +83,13 @@ def test_provenance_says_where_and_how(workspace: Path, change: str) -> None:
     assert found["versions"]["torch"]
 
 
+def test_time_of_killed_processes_counts(workspace: Path) -> None:
+    with recorded(Path("provenance/x.json"), [], []) as told:
+        told.seconds_before = 1000.0
+    found = json.loads(Path("provenance/x.json").read_text())
+    assert found["wall_seconds"] == pytest.approx(1000.0, abs=5)
+
+
 @pytest.mark.parametrize("word", ["/tmp/evil", "../evil", "a/b", "", "-f", "a.b"])
 def test_a_name_that_is_a_path_is_refused(word: str) -> None:
     with pytest.raises(UserError, match="is no name; allowed are a-z"):

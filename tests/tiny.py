@@ -11,6 +11,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from remeasure.params.families import TRAININGS
 from remeasure.params.reading import read_yaml
 from remeasure.pipeline.demo import copy_project, merged
 from remeasure.pipeline.environment import environment
@@ -78,7 +79,10 @@ def make_tiny(folder: Path) -> Path:
         "probes": {},
         "benchmarks": {},
     }
-    params["referent"]["runs"] = {}
+    for training in TRAININGS:
+        section, _, runs = training.entries.partition(".")
+        if runs:
+            params[section][runs] = {}
     write_yaml(folder / "params.yaml", merged(params, PARAMS))
     put_corpus(folder, TEXT.encode())
     return folder

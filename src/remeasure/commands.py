@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -77,8 +78,16 @@ def one_name(words: Sequence[str], usage: str) -> str:
     return check_name(words[0], usage)
 
 
+@dataclass
+class Run:
+    """What `recorded` is told about a run while it goes on."""
+
+    seconds_before: float = 0.0
+    """Spent by earlier processes, killed since, on what this one took up where they were."""
+
+
 @contextmanager
-def recorded(provenance: Path, reads: Sequence[Path], params: Sequence[str]) -> Iterator[None]:
+def recorded(provenance: Path, reads: Sequence[Path], params: Sequence[str]) -> Iterator[Run]:
     """Note how, where and when the block ran in the file `provenance`.
 
     `reads` are files and `params` addresses in params.yaml that the block depends on. If one of
@@ -87,8 +96,9 @@ def recorded(provenance: Path, reads: Sequence[Path], params: Sequence[str]) -> 
     """
     before = _state(reads, params)
     started, clock = datetime.now(UTC), time.perf_counter()
-    yield
-    seconds = time.perf_counter() - clock
+    run = Run()
+    yield run
+    seconds = time.perf_counter() - clock + run.seconds_before
     after = _state(reads, params)
     changed = sorted(key for key, value in before.items() if after.get(key) != value)
     if changed:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from remeasure.ledger.claims import Claims, read_claims
+from remeasure.ledger.values import split_address
 from remeasure.records.spread import spread
 
 ROOT = Path(__file__).parents[2]
@@ -278,7 +279,8 @@ def benchmarks() -> dict[str, dict[str, Any]]:
 
 
 def all_records(claims: Claims) -> dict[str, dict[str, Any]]:
-    """By file; protocols as pinned, everything else from the contract."""
+    """By file; protocols as pinned, the chapter's records from the contract, and the others with
+    what findings read of them."""
     records = {
         **{f"metrics/ablations/{name}.json": ablation(name) for name in PERPLEXITIES},
         **{f"metrics/probes/{name}.json": record for name, record in probes().items()},
@@ -288,6 +290,14 @@ def all_records(claims: Claims) -> dict[str, dict[str, Any]]:
         for model in ("uniform", "one_block", "two_blocks"):
             name = f"{task}_{model}"
             records[f"metrics/referent/{name}.json"] = referent(name)
+    written = {*records, "metrics/corpus.json"}
+    for finding in claims.findings:
+        file, keys = split_address(finding.address)
+        if str(file) not in written:
+            level = records.setdefault(str(file), {})
+            for key in keys[:-1]:
+                level = level.setdefault(key, {})
+            level[keys[-1]] = seeds_around(1.0, str(file))
     text = claims.protocol.text
     for file, record in records.items():
         pin = claims.protocol.records[file]

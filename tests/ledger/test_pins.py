@@ -8,7 +8,8 @@ import pytest
 
 from remeasure.ledger.claims import Claims, read_claims
 from remeasure.ledger.pins import current_settings, write_pins
-from remeasure.params.reading import read_params
+from remeasure.params.families import TRAININGS
+from remeasure.params.reading import read_params, section
 from remeasure.records.files import read_json
 
 ROOT = Path(__file__).parents[2]
@@ -35,10 +36,10 @@ def test_pins_are_the_settings_that_records_carry(claims: Claims) -> None:
 
 def test_every_experiment_in_params_yaml_is_pinned(claims: Claims, params: dict[str, Any]) -> None:
     families = {
-        "ablations": params["ablations"],
         "probes": params["probes"],
         "benchmarks": params["benchmarks"],
-        "referent": params["referent"]["runs"],
+        "sequence_cost": ["sequence_cost"],
+        **{family.folder: section(params, family.entries) for family in TRAININGS},
     }
     for family, entries in families.items():
         for name in entries:

@@ -92,3 +92,20 @@ def test_seeds_to_resolve_reach_the_tolerance() -> None:
 
 def test_seeds_to_resolve_end_where_the_deviation_alone_is_wider() -> None:
     assert statistics.seeds_to_resolve(0.01, 1.0) < 12
+
+
+@pytest.mark.parametrize("differences", [[1.0, 2.5], [1.0, 2.0, -0.5], [-3.0, -1.0, 0.5, 1.0]])
+def test_wrong_sign_is_as_frequent_as_in_simulation(differences: list[float]) -> None:
+    n, mean, generator = len(differences), np.mean(differences), np.random.default_rng(0)
+    chi2 = generator.chisquare(n - 1, TRIALS)
+    std = np.std(differences, ddof=1) * np.sqrt((n - 1) / chi2)
+    further = generator.normal(generator.normal(mean, std / math.sqrt(n)), std)
+    wrong = np.mean(np.sign(further) != np.sign(mean))
+    assert abs(statistics.sign_error(differences) - wrong) < 4 * math.sqrt(0.25 / TRIALS)
+
+
+def test_wrong_sign_without_spread_or_difference() -> None:
+    assert statistics.sign_error([2.0, 2.0]) == 0
+    assert statistics.sign_error([0.0, 0.0]) == 0.5
+    assert statistics.sign_error([-1.0, 1.0]) == pytest.approx(0.5)
+    assert statistics.sign_error([1.0, 1.1, 0.9]) < 0.01

@@ -162,7 +162,9 @@ class TestAblations:
     def test_each_builds_and_steps(self, params: dict[str, Any]) -> None:
         for name in params["ablations"]:
             spec = ablation_plan(params, name).spec
-            narrow = {"d_model": 8, "context": 6, "d_head": spec.d_head and 8, "n_positions": None}
+            width = max(8, spec.n_heads)
+            head = spec.d_head and width
+            narrow = {"d_model": width, "context": 6, "d_head": head, "n_positions": None}
             model = build(resolve(spec.model_dump(), narrow, name), VOCAB)
             model.loss(ids(2, 6), ids(2, 6)).backward()
             assert all(p.grad is not None for p in model.parameters()), name

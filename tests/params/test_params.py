@@ -94,6 +94,15 @@ def test_a_missing_file(tmp_path: Path) -> None:
         read_params(tmp_path / "params.yaml")
 
 
+@pytest.mark.parametrize("change", [{"referent": {"\n": 1}}, {"corpus": {"\n\n": 1}}])
+def test_a_key_that_breaks_lines_does_not_break_the_message(
+    params: dict[str, Any], change: dict[str, Any]
+) -> None:
+    with pytest.raises(ParameterError) as caught:
+        check_all({**params, **change})
+    assert "\n" not in str(caught.value)
+
+
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

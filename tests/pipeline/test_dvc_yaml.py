@@ -8,7 +8,8 @@ import pytest
 from dvc.repo import Repo
 
 from remeasure.closure import import_closure
-from remeasure.params.reading import read_yaml
+from remeasure.params.families import TRAININGS
+from remeasure.params.reading import read_yaml, section
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -58,7 +59,9 @@ def test_dvc_reads_the_pipeline_and_finds_no_cycle() -> None:
     index = Repo(str(ROOT)).index
     names = {stage.addressing for stage in index.stages}
     params = read_yaml(ROOT / "params.yaml")
-    assert {f"ablation@{name}" for name in params["ablations"]} <= names
+    for training in TRAININGS:
+        entries = section(params, training.entries)
+        assert {f"{training.stage}@{name}" for name in entries} <= names
     index.check_graph()
 
 
@@ -100,6 +103,10 @@ def family(index: Any, name: str) -> set[str]:
         ("probes.averaging.seed", {"probe@averaging", "ledger", "report"}),
         ("benchmarks.kv_cache.tokens", {"benchmark@kv_cache", "ledger", "report"}),
         ("referent.runs.pool_uniform.steps", {"referent@pool_uniform", "ledger", "report"}),
+        ("recurrent.runs.rnn.d_hidden", {"recurrent@rnn", "sequence_cost", "ledger", "report"}),
+        ("recurrent.sequence_cost.repeats", {"sequence_cost", "ledger", "report"}),
+        ("masked.runs.any_share.share", {"masked@any_share", "ledger", "report"}),
+        ("normalisation.runs.rms.kind", {"normalisation@rms", "ledger", "report"}),
         ("training.device", set()),
     ],
 )
@@ -111,10 +118,12 @@ def test_a_parameter_reaches_these_stages_and_no_other(
 
 def test_what_is_shared_reaches_all_that_share_it(index: Any) -> None:
     ends = {"ledger", "report"}
-    trained = family(index, "ablation") | family(index, "referent")
-    assert reached(index, "base.d_model") == trained | family(index, "probe") | ends
+    families = {training.stage: family(index, training.stage) for training in TRAININGS}
+    trained = set().union(*families.values())
+    untrained = family(index, "probe") | {"sequence_cost"}
+    assert reached(index, "base.d_model") == trained | untrained | ends
     assert reached(index, "training.fraction") == trained | {"train"} | ends
-    text = {"train", *family(index, "ablation"), *family(index, "probe"), *ends}
+    text = trained - families["referent"] | family(index, "probe") | {"train"} | ends
     assert reached(index, "split.held_out") == text | {"tokenize"}
     assert reached(index, "tokenizer.vocab_size") == text | {"tokenize", "train_bpe"}
     assert reached(index, "corpus.sha256") == text | {"tokenize", "train_bpe", "download"}

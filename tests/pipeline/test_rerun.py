@@ -1,11 +1,12 @@
 """Stages made short: fewer steps, all else as it was."""
 
+import dataclasses
 from typing import Any
 
 import pytest
 
-from remeasure.params.ablations import ablation_plan
-from remeasure.params.referent import referent_plan
+from remeasure.params.families import TRAININGS, Family
+from remeasure.params.reading import section
 from remeasure.pipeline.rerun import same_kind, shortened
 
 MACHINE = {
@@ -15,29 +16,26 @@ MACHINE = {
 }
 
 
+@pytest.mark.parametrize("family", TRAININGS, ids=lambda family: family.stage)
 @pytest.mark.parametrize("fraction", [1.0, 0.5])
-def test_an_ablation_made_short_differs_in_its_steps_alone(
-    params: dict[str, Any], fraction: float
+def test_a_training_made_short_differs_in_its_steps_alone(
+    params: dict[str, Any], family: Family, fraction: float
 ) -> None:
     params = {**params, "training": {**params["training"], "fraction": fraction}}
-    whole = ablation_plan(params, "norm_pre_warmup")
-    short = ablation_plan(shortened(params, "ablation@norm_pre_warmup", 50), "norm_pre_warmup")
-    assert short.budget == whole.budget.model_copy(update={"steps": 50})
-    assert (short.spec, short.also_evaluated) == (whole.spec, whole.also_evaluated)
+    for name in section(params, family.entries):
+        whole: Any = family.plan(params, name)
+        short: Any = family.plan(shortened(params, f"{family.stage}@{name}", 50), name)
+        assert short.budget == whole.budget.model_copy(update={"steps": 50}), name
+        for field in dataclasses.fields(whole):
+            if field.name not in ("budget", "training"):
+                assert getattr(short, field.name) == getattr(whole, field.name), name
 
 
-def test_a_referent_made_short_differs_in_its_steps_alone(params: dict[str, Any]) -> None:
-    whole = referent_plan(params, "pool_two_blocks")
-    short = referent_plan(shortened(params, "referent@pool_two_blocks", 50), "pool_two_blocks")
-    assert short.budget == whole.budget.model_copy(update={"steps": 50})
-    assert (short.spec, short.language, short.task) == (whole.spec, whole.language, whole.task)
-
-
-def test_nothing_is_made_longer(params: dict[str, Any]) -> None:
-    whole = ablation_plan(params, "one_block")
-    assert ablation_plan(shortened(params, "ablation@one_block", 10**6), "one_block").budget == (
-        whole.budget
-    )
+@pytest.mark.parametrize("family", TRAININGS, ids=lambda family: family.stage)
+def test_nothing_is_made_longer(params: dict[str, Any], family: Family) -> None:
+    name = next(iter(section(params, family.entries)))
+    longer = shortened(params, f"{family.stage}@{name}", 10**6)
+    assert family.plan(longer, name).budget == family.plan(params, name).budget
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,7 @@ HELD_OUT = {
     "dropout_two_blocks_10": 36.1,
     "dropout_two_blocks_20": 35.2,
     "leak": 1.4,
+    "heads_4": 44.0,
 }
 TRAINING = {"one_block": 19.2, "two_blocks": 14.3, "leak": 1.3}
 LONGER = {
@@ -75,6 +76,15 @@ ACCURACY = {
     "pool_one_block": (1.0, 0.93, 1.0, 1.0),
     "pool_two_blocks": (1.0, 1.0, 1.0, 1.0),
 }
+RECURRENT = {
+    "rnn": {"perplexity": 47.0, "at_start": 0.5, "at_end": 0.8},
+    "lstm": {"perplexity": 44.0, "at_start": 0.6, "at_end": 0.9},
+    "attention": {"perplexity": 37.9, "at_start": 0.999, "at_end": 0.99},
+}
+"""Perplexity, and what a further token leaves of the gradient."""
+MASKED = {"share_15": 5.9, "any_share": 5.1, "share_15_learned": 5.75}
+"""Nats a token from left to right."""
+NORMS = {"layer": 44.1, "rms": 44.0, "batch": 45.9}
 ADJECTIVES = ("tired", "scared", "slow", "weak", "wet", "wide", "busy", "steep")
 SENTENCE = "the animal did not cross the street because it was too {} , so the"
 
@@ -124,6 +134,13 @@ class _Writer:
             self.ablation(name, mean)
         for name, values in ACCURACY.items():
             self.referent(name, values)
+        for name, numbers in RECURRENT.items():
+            self.recurrent(name, **numbers)
+        self.sequence_cost()
+        for name, nats in MASKED.items():
+            self.masked(name, nats)
+        for name, mean in NORMS.items():
+            self.normalisation(name, mean)
         self.probes()
         self.benchmarks()
 
@@ -266,6 +283,71 @@ class _Writer:
         header = "seed step batch_loss accuracy accuracy_among_present wrong_noun"
         write_csv(self.root / paths.curve("referent", name), header.split(), rows)
 
+    def masked(self, name: str, nats: float) -> None:
+        known = {"accuracy": 0.09, "perplexity": 317.0, "perplexity_bound": 301.0}
+        change = {"largest_change": 0.7, "relative_change": 0.06}
+        record = {
+            "parameters": 478_081,
+            "tokens": {"whole_split": 45952, "ordered_windows": 8192},
+            "baseline": {"whole_split": known, "ordered_windows": known},
+            "hidden": {
+                str(share): {
+                    "accuracy": self.seeds(0.35 - share / 400, 0.02),
+                    "perplexity": self.seeds(40 + 2.6 * share, 0.02),
+                }
+                for share in (5, 15, 30, 50, 70, 85, 95, 100)
+            },
+            "orders": {
+                "left_to_right": {
+                    "nats": self.seeds(nats),
+                    "after_the_first": {"perplexity": self.seeds(math.exp(nats - 0.02))},
+                },
+                "right_to_left": {"nats": self.seeds(nats + 0.1), "difference": self.seeds(0.11)},
+                "random": {"nats": self.seeds(nats - 0.1), "difference": self.seeds(0.09)},
+            },
+            "revealed": {
+                **{key: self.seeds(value) for key, value in change.items()},
+                "causal_largest_change": spread({0: 0.0, 1: 0.0, 2: 0.0}),
+            },
+        }
+        self.save("masked", name, record)
+        rows = [[0, step, None, 7 - step / 900, step / 4000] for step in range(0, 1501, 125)]
+        header = ["seed", "step", "batch_loss", "held_out_loss", "accuracy"]
+        write_csv(self.root / paths.curve("masked", name), header, rows)
+
+    def normalisation(self, name: str, mean: float) -> None:
+        batch = name == "batch"
+        held_out = self.seeds(mean)
+        off = {"batch": 1.02, "single": 1.3} if batch else {"batch": 1.0, "single": 1.0}
+        leak = 0.4 if batch else 0.0
+        modes: dict[str, Any] = {
+            way: {
+                "evaluation": {"batch": held_out, "single": held_out},
+                "training": {
+                    key: spread({int(s): f * v for s, v in held_out["per_seed"].items()})
+                    for key, f in off.items()
+                },
+            }
+            for way in ("whole", "token")
+        }
+        if batch:
+            modes["token"]["training"]["single"] = None
+        leaks = ("later_token", "other_window")
+        record = {
+            "parameters": 477_696,
+            "windows": {"asked": 128, "batch": 64},
+            "held_out": {"perplexity": held_out},
+            "modes": modes,
+            "leak": {
+                "training": {key: self.seeds(leak) for key in leaks},
+                "evaluation": {key: self.seeds(0.0) for key in leaks},
+            },
+        }
+        self.save("normalisation", name, record)
+        rows = [[0, step, None, 7 - step / 500] for step in range(0, 1501, 125)]
+        header = ["seed", "step", "batch_loss", "held_out_loss"]
+        write_csv(self.root / paths.curve("normalisation", name), header, rows)
+
     def sentence(self, index: int, adjective: str, blocks: int) -> dict[str, Any]:
         crossed = index >= 4
         rows = []
@@ -286,6 +368,71 @@ class _Writer:
             "answer": "street" if crossed else "animal",
             "blocks": rows,
         }
+
+    def recurrent(self, name: str, perplexity: float, **decays: float) -> None:
+        held_out = self.seeds(perplexity)
+        self.save(
+            "recurrent",
+            name,
+            {
+                "parameters": 477_000 + 13 * len(name),
+                "held_out": {"perplexity": held_out, "bits_per_byte": self.seeds(2.3)},
+                "training": {"perplexity": self.seeds(0.7 * perplexity)},
+                "gradient": {
+                    "far": 64,
+                    **{
+                        when: {
+                            "far_over_near": self.seeds(decay**63),
+                            "decay": self.seeds(decay, 0.001),
+                            "reach": self.seeds(min(127.0, 1 + math.log(0.01) / math.log(decay))),
+                        }
+                        for when, decay in decays.items()
+                    },
+                },
+            },
+        )
+        rows, norms = [], []
+        for seed, last in enumerate(held_out["per_seed"].values()):
+            for step in range(0, 3001, 250):
+                loss = math.log(last) + 3 * math.exp(-step / 300)
+                rows.append([seed, step, None, loss])
+            for when, decay in decays.items():
+                for distance in range(128):
+                    norm = (0.1 + 0.01 * seed) * decay**distance
+                    norms.append([seed, when, distance, 0.8 * norm, norm, 1.2 * norm])
+        columns = ("seed", "when", "distance", "low", "median", "high")
+        curve, gradient = (paths.curve("recurrent", f"{name}{end}") for end in ("", "_gradient"))
+        write_csv(self.root / curve, ["seed", "step", "batch_loss", "held_out_loss"], rows)
+        write_csv(self.root / gradient, columns, norms)
+
+    def sequence_cost(self) -> None:
+        powers = {"rnn": 0.7, "lstm": 0.6, "attention": 0.2}
+        rows = [
+            {
+                "length": length,
+                "batch_size": 8192 // length,
+                "runs": {
+                    name: {
+                        "sequential_steps": 1 if name == "attention" else length,
+                        "ms": _timing(100 * (length / 32) ** power),
+                    }
+                    for name, power in powers.items()
+                },
+            }
+            for length in (32, 64, 128, 256, 512, 1024)
+        ]
+        self.save(
+            "sequence_cost",
+            "sequence_cost",
+            {
+                "device": "cpu",
+                "tokens_per_batch": 8192,
+                "parameters": dict.fromkeys(powers, 477_000),
+                "exponents": powers,
+                "longest_over_shortest": {name: 32**power for name, power in powers.items()},
+                "rows": rows,
+            },
+        )
 
     def probes(self) -> None:
         matrix = [

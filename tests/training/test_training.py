@@ -127,8 +127,10 @@ def test_a_killed_training_goes_on_bit_for_bit(
     for name, tensor in model.state_dict().items():
         assert torch.equal(tensor, resumed_model.state_dict()[name]), name
     assert steps[0] == (at + 1 if at < 29 else 1)
-    again, _ = run(spec, small_tokens, checkpoint=checkpoint(), on_step=steps.append)
+    last = checkpoint()
+    again, _ = run(spec, small_tokens, checkpoint=last, on_step=steps.append)
     assert again == undisturbed
+    assert last.seconds_before > 0, "the time of those before counts"
     assert steps[-1] == 30, "what is finished is not trained again"
     assert len(steps) == (30 - at if at < 29 else 30)
 

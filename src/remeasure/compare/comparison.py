@@ -19,9 +19,10 @@ from remeasure.compare.revisions import Revision, differing_files
 from remeasure.compare.samples import Sample, read_sample
 from remeasure.errors import ParameterError
 from remeasure.params.ablations import variant_plan
+from remeasure.params.families import TRAININGS
 
 TRAIN = paths.metrics("train", "train")
-FAMILIES = ("ablations", "referent", "probes")
+FAMILIES = (*(family.folder for family in TRAININGS), "probes")
 COUNTED_IN_TOKENS = {"perplexity", "by_window"}
 """Parts of an address that say: this number depends on what a token is."""
 

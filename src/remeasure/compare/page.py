@@ -106,7 +106,7 @@ def _others(comparison: Comparison) -> Html:
     found = rows.others(comparison)
     lines = [tag("p", line) for line in rows.alone(comparison)]
     if not found and not lines:
-        return tag("p", "No number of an ablation, a referent run or a probe differs.")
+        return tag("p", "No number of an ablation, another trained run or a probe differs.")
     shown = _numbers("number", found, "Numbers that differ") if found else None
     return join(shown, *lines)
 

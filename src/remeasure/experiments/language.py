@@ -4,7 +4,7 @@ Shapes: N tokens of a split, B windows, T tokens of a window.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,8 @@ class Trained:
     """Rows in the order of CURVE_COLUMNS."""
     first_model: LanguageModel
     """The trained model of the first seed, on the CPU."""
+    seconds_before: float = field(compare=False)
+    """Spent by earlier processes on the checkpoints that were used."""
 
 
 def train_and_measure(
@@ -95,7 +97,12 @@ def train_and_measure(
             models = models or [model.cpu()]
     for checkpoint in kept:
         checkpoint.remove()
-    return Trained(_record(plan, tokens, models[0], measured), curve, models[0])
+    return Trained(
+        _record(plan, tokens, models[0], measured),
+        curve,
+        models[0],
+        sum(checkpoint.seconds_before for checkpoint in kept),
+    )
 
 
 def _key(plan: TrainingPlan, tokens: Tokens, device: torch.device) -> str:

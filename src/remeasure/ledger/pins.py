@@ -6,18 +6,19 @@ of an experiment a line in a diff of claims.yaml, and a record of anything else 
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from remeasure import paths
 from remeasure.errors import ParameterError
 from remeasure.ledger.claims import Pin, read_claims
-from remeasure.params.ablations import ablation_plan
 from remeasure.params.benchmarks import benchmark_settings
 from remeasure.params.digest import settings_digest
+from remeasure.params.families import TRAININGS, Family
 from remeasure.params.probes import probe_settings
 from remeasure.params.reading import section
-from remeasure.params.referent import referent_plan
+from remeasure.params.recurrent import sequence_cost_plan
 from remeasure.records.files import write_text
 
 
@@ -73,10 +74,14 @@ def _replaced(text: str, file: str, pin: Pin, settings: str, path: Path) -> str:
     return text
 
 
+def _training_digest(family: Family, params: Mapping[str, Any], name: str) -> str:
+    return family.plan(params, name).settings
+
+
 DIGESTS: Mapping[str, Callable[[Mapping[str, Any], str], str]] = {
-    "ablations": lambda params, name: ablation_plan(params, name).settings,
-    "referent": lambda params, name: referent_plan(params, name).settings,
     "probes": lambda params, name: settings_digest(probe_settings(params, name)),
     "benchmarks": lambda params, name: settings_digest(benchmark_settings(params, name)),
+    "sequence_cost": lambda params, name: sequence_cost_plan(params).settings,
+    **{family.folder: partial(_training_digest, family) for family in TRAININGS},
 }
 """What the measuring code writes into its records, from params.yaml alone."""

@@ -63,6 +63,18 @@ def one_sided_p(differences: Sequence[float]) -> float:
     return float(stdtr(len(differences) - 1, -mean / error))
 
 
+def sign_error(differences: Sequence[float]) -> float:
+    """Chance that one further pair of runs shows the opposite sign of the mean, two pairs at least.
+
+    Of a normal variable of which nothing was known before: Student's t with n - 1 degrees of
+    freedom at mean / (std · sqrt(1 + 1/n)).
+    """
+    n, mean, std = len(differences), fmean(differences), stdev(differences)
+    if std == 0:
+        return 0.5 if mean == 0 else 0.0
+    return float(stdtr(n - 1, -abs(mean) / (std * math.sqrt(1 + 1 / n))))
+
+
 def upper_bound(differences: Sequence[float], alpha: float) -> float:
     """The mean of `differences` is below this with confidence 1 - alpha."""
     reach = t_quantile(1 - alpha, len(differences)) * _standard_error(differences)

@@ -4,6 +4,8 @@ Shapes: B batch, T tokens, S tokens with those of the cache before them, D width
 width.
 """
 
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 
@@ -70,25 +72,16 @@ class SelfAttention(nn.Module):
         query_BHTK, key_BHSK, value_BHSK = self.project(x_BTD, cache)
         bias_HTS = self._bias(query_BHTK, key_BHSK)
         dropout = self.dropout if self.training else 0.0
-        if not dropout and pays_off(query_BHTK, key_BHSK):
-            mixed_BHTK = blocked_attention(
-                query_BHTK,
-                key_BHSK,
-                value_BHSK,
-                scale=self.scale,
-                bias_HTS=bias_HTS,
-                causal=self.causal,
-            )
-        else:
-            mixed_BHTK = attention_op.attention(
-                query_BHTK,
-                key_BHSK,
-                value_BHSK,
-                scale=self.scale,
-                bias_HTS=bias_HTS,
-                causal=self.causal,
-                dropout=dropout,
-            )
+        blocked = not dropout and pays_off(query_BHTK, key_BHSK)
+        form = blocked_attention if blocked else partial(attention_op.attention, dropout=dropout)
+        mixed_BHTK: Tensor = form(
+            query_BHTK,
+            key_BHSK,
+            value_BHSK,
+            scale=self.scale,
+            bias_HTS=bias_HTS,
+            causal=self.causal,
+        )
         return self.output(mixed_BHTK.transpose(1, 2).flatten(2))
 
     def scores(self, x_BTD: Tensor) -> Tensor:

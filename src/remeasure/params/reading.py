@@ -59,7 +59,7 @@ def section(params: Mapping[str, Any], address: str) -> Any:
         if not isinstance(value, Mapping):
             raise ParameterError(f"{'.'.join(walked)}: {_shown(value)} is no mapping of keys")
         if key not in value:
-            there = ", ".join(str(name) for name in value) or "nothing"
+            there = ", ".join(map(_name, value)) or "nothing"
             where = ".".join(walked) or str(paths.PARAMS)
             raise ParameterError(f"{where}: has no key {key!r}; there are: {there}")
         walked.append(key)
@@ -97,7 +97,7 @@ def check(kind: type[AnySettings], value: Any, where: str) -> AnySettings:
 
 
 def _explained(kind: type[BaseModel], problem: ErrorDetails, where: str) -> str:
-    key = ".".join([where, *(str(part) for part in problem["loc"])])
+    key = ".".join([where, *map(_name, problem["loc"])])
     value = _shown(problem["input"])
     context = problem.get("ctx", {})
     match problem["type"]:
@@ -114,6 +114,12 @@ def _explained(kind: type[BaseModel], problem: ErrorDetails, where: str) -> str:
         case _:
             message = problem["msg"][0].lower() + problem["msg"][1:]
             return f"{key}: {value} is not allowed: {message}"
+
+
+def _name(key: Any) -> str:
+    """A key as it is, if it fits into a line as that."""
+    text = str(key)
+    return text if text.isprintable() and len(text) <= 80 else _shown(key)
 
 
 def _shown(value: Any) -> str:

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from remeasure.errors import ParameterError
-from remeasure.params.ablations import ablation_plan, variant_plan
+from remeasure.params.ablations import variant_plan
 from remeasure.params.benchmarks import benchmark_settings
 from remeasure.params.corpus import CorpusSettings, SplitSettings, TokenizerSettings
+from remeasure.params.families import TRAININGS
 from remeasure.params.probes import probe_settings
 from remeasure.params.reading import Settings, check, check_name, mapping, section
-from remeasure.params.referent import referent_plan
+from remeasure.params.recurrent import sequence_cost_plan
 from remeasure.params.sample import SampleSettings
 from remeasure.params.training import Budget, TrainingSettings
 
@@ -20,7 +21,10 @@ SECTIONS: dict[str, type[Settings]] = {
     "training": TrainingSettings,
     "sample": SampleSettings,
 }
-OTHERS = ("budgets", "base", "model", "ablations", "probes", "benchmarks", "referent")
+OTHERS = (
+    *("budgets", "base", "model", "probes", "benchmarks"),
+    *(family.entries.partition(".")[0] for family in TRAININGS),
+)
 """Sections whose entries are checked one by one."""
 
 
@@ -35,14 +39,14 @@ def check_all(params: Mapping[str, Any]) -> None:
     for name in _names(params, "budgets"):
         check(Budget, section(params, f"budgets.{name}"), f"budgets.{name}")
     variant_plan(params)
-    for name in _names(params, "ablations"):
-        ablation_plan(params, name)
     for name in _names(params, "probes"):
         probe_settings(params, name)
     for name in _names(params, "benchmarks"):
         benchmark_settings(params, name)
-    for name in _names(params, "referent.runs"):
-        referent_plan(params, name)
+    for family in TRAININGS:
+        for name in _names(params, family.entries):
+            family.plan(params, name)
+    sequence_cost_plan(params)
 
 
 def _names(params: Mapping[str, Any], address: str) -> list[str]:

@@ -19,23 +19,11 @@ from ruamel.yaml import YAML
 
 from remeasure import paths
 from remeasure.errors import UserError
-from remeasure.params.ablations import ablation_plan
-from remeasure.params.reading import section
-from remeasure.params.referent import referent_plan
+from remeasure.params.families import TRAININGS, Family
 from remeasure.pipeline.environment import environment
 from remeasure.records.files import read_json
 
 Params = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Family:
-    """A group of stages that train: where they write, and how they are made short."""
-
-    folder: str
-    shortened: Callable[[Params, str, int], dict[str, Any]]
-    """Parameters under which the named entry trains for so many steps at most, all else equal."""
-    steps: Callable[[Params, str], int]
 
 
 @dataclass(frozen=True)
@@ -47,37 +35,7 @@ class Rerun:
     provenance: Path
 
 
-def _short_ablation(params: Params, name: str, steps: int) -> dict[str, Any]:
-    budget = ablation_plan(params, name).budget
-    short = budget.model_copy(update={"steps": min(steps, budget.steps)})
-    key = section(params, f"ablations.{name}.budget")
-    return {
-        **params,
-        "training": {**params["training"], "fraction": 1.0},
-        "budgets": {**params["budgets"], key: short.model_dump(mode="json")},
-    }
-
-
-def _short_referent(params: Params, name: str, steps: int) -> dict[str, Any]:
-    budget = referent_plan(params, name).budget
-    runs = section(params, "referent.runs")
-    short = {**runs[name], "steps": min(steps, budget.steps)}
-    shared = budget.model_dump(mode="json", exclude={"steps", "evaluated_at"})
-    return {
-        **params,
-        "training": {**params["training"], "fraction": 1.0},
-        "referent": {**params["referent"], "budget": shared, "runs": {**runs, name: short}},
-    }
-
-
-FAMILIES: Mapping[str, Family] = {
-    "ablation": Family(
-        "ablations", _short_ablation, lambda params, name: ablation_plan(params, name).budget.steps
-    ),
-    "referent": Family(
-        "referent", _short_referent, lambda params, name: referent_plan(params, name).budget.steps
-    ),
-}
+FAMILIES: Mapping[str, Family] = {family.stage: family for family in TRAININGS}
 """By the name of their group in dvc.yaml."""
 
 

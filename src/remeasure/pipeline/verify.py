@@ -53,7 +53,7 @@ def verify(drift: Drift, steps: int | None) -> str:
     """Train the stage's experiment in a scratch folder; the outcome in one line."""
     family, name = family_of(drift.name)
     params = read_params()
-    short = steps is not None and steps < family.steps(params, name)
+    short = steps is not None and steps < family.plan(params, name).budget.steps
     settings = shortened(params, drift.name, steps) if short and steps else params
     provenance, record = read_provenance(drift.name), paths.metrics(family.folder, name)
     threads = recorded_threads(provenance)

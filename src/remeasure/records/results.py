@@ -13,7 +13,10 @@ import pandas as pd
 from remeasure.records.files import read_json
 
 METRICS = "metrics/**/*.json"
-CURVES = ("plots/ablations/*.csv", "plots/referent/*.csv")
+CURVES = tuple(
+    f"plots/{family}/*.csv"
+    for family in ("ablations", "referent", "recurrent", "masked", "normalisation")
+)
 LEDGER = "metrics/ledger.json"
 
 

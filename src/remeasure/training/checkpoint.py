@@ -45,7 +45,9 @@ class Checkpoint:
 
     def __init__(self, path: Path, key: str, seconds_between: float = SECONDS_BETWEEN) -> None:
         self._path, self._key, self._seconds = path, key, seconds_between
-        self._last = time.monotonic()
+        self._last = self._started = time.monotonic()
+        self.seconds_before = 0.0
+        """Spent by earlier processes on the state that was restored."""
 
     def restore(self, training: Training) -> None:
         """Put the kept state, if there is one for this key, into `training`."""
@@ -57,6 +59,7 @@ class Checkpoint:
                 log.warning("%s belongs to another training; starting afresh", self._path)
                 return
             _put(training, tensors, notes)
+            self.seconds_before = float(notes["seconds"])
         except (SafetensorError, OSError, KeyError, ValueError, RuntimeError) as error:
             log.warning("%s cannot be used (%s); starting afresh", self._path, type(error).__name__)
 
@@ -64,7 +67,12 @@ class Checkpoint:
         """Write the state if enough time has passed since the last time, or if it is the last."""
         if not finished and time.monotonic() - self._last < self._seconds:
             return
-        notes = {"key": self._key, "step": training.step, "rows": training.rows}
+        notes = {
+            "key": self._key,
+            "step": training.step,
+            "rows": training.rows,
+            "seconds": self.seconds_before + time.monotonic() - self._started,
+        }
         with replacing(self._path) as temporary:
             save_file(_tensors(training), temporary, metadata={"notes": json.dumps(notes)})
         self._last = time.monotonic()

@@ -10,13 +10,17 @@ from remeasure.reporting.sections.equivalence import equivalence
 from remeasure.reporting.sections.ladder import dropout, ladder
 from remeasure.reporting.sections.ledger import ledger
 from remeasure.reporting.sections.maps import maps
+from remeasure.reporting.sections.masked import masked
 from remeasure.reporting.sections.norm import norm
+from remeasure.reporting.sections.normalisation import normalisation
 from remeasure.reporting.sections.parameters import parameters
 from remeasure.reporting.sections.positions import positions
+from remeasure.reporting.sections.recurrent import recurrent
 from remeasure.reporting.sections.referent import referent
 from remeasure.reporting.sections.reproduce import reproduce
 from remeasure.reporting.sections.runs import runs
 from remeasure.reporting.sections.scaling import scaling
+from remeasure.reporting.sections.seeds import seeds
 from remeasure.reporting.stylesheet import stylesheet
 
 __all__ = [
@@ -31,12 +35,16 @@ __all__ = [
     "ledger",
     "load",
     "maps",
+    "masked",
     "norm",
+    "normalisation",
     "parameters",
     "positions",
+    "recurrent",
     "referent",
     "reproduce",
     "runs",
     "scaling",
+    "seeds",
     "stylesheet",
 ]

@@ -18,6 +18,9 @@ SECTIONS = {
     "positions": "positions",
     "cost": "cost",
     "referent": "who is meant",
+    "recurrent": "recurrent state",
+    "masked": "what is hidden",
+    "normalisation": "norms",
     "equivalence": "against PyTorch",
     "companion": "the companion",
 }

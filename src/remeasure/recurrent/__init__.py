@@ -1,0 +1,1 @@
+"""Recurrent state measured against attention: perplexity, the gradient's way back, time."""
