@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from remeasure.ledger import costs
-from remeasure.pipeline.stages import Graph, stale
+from remeasure.pipeline.stages import Graph, staleness
 
 
 class Frontier:
@@ -20,15 +20,17 @@ class Frontier:
 
     def release(self) -> None:
         """Make every waiting stage ready whose predecessors are done; pass over the fresh ones."""
-        while True:
-            free = [name for name in self.waiting if self._before[name] <= self.done]
-            if not free:
-                break
-            self.waiting -= set(free)
-            to_run = stale(free)
-            self.done |= set(free) - to_run
-            self.ready += to_run
+        if self._free():
+            with staleness() as is_stale:
+                while free := self._free():
+                    self.waiting -= free
+                    to_run = {name for name in free if is_stale(name)}
+                    self.done |= free - to_run
+                    self.ready += to_run
         self.ready.sort(key=lambda name: (-self.recorded[name], name))
+
+    def _free(self) -> set[str]:
+        return {name for name in self.waiting if self._before[name] <= self.done}
 
     def take(self, names: Iterable[str]) -> None:
         """These are started."""

@@ -13,7 +13,7 @@ from dvc.repo import Repo
 
 from remeasure.errors import UserError
 from remeasure.pipeline.git import md5_of
-from remeasure.pipeline.stages import outputs, read_graph, stale
+from remeasure.pipeline.stages import outputs, stale_among
 
 OBJECT = re.compile(r"[0-9a-f]{30}(\.dir)?")
 """An object's name in its folder, which has the first two digits. Other files there stay."""
@@ -45,7 +45,7 @@ def distrust_damaged() -> list[str]:
 
 def check_kept(targets: list[str]) -> None:
     """Raises UserError if, after a run that ended well, stages still count as not run."""
-    left = sorted(stale(list(read_graph(targets).before)))
+    left = sorted(stale_among(targets))
     if left:
         raise UserError(
             f"{', '.join(left)}: ran, but DVC could not keep what it made; usually a disk is full"

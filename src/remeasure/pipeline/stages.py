@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,11 +64,7 @@ class Drift:
 def read_graph(targets: list[str]) -> Graph:
     """The stages that `targets` need (all stages if there are none), in DVC's own graph."""
     repo = Repo(".")
-    graph = repo.index.graph
-    wanted = set(graph.nodes)
-    if targets:
-        named = [stage for target in targets for stage in repo.stage.collect(target)]
-        wanted = set(named).union(*(networkx.descendants(graph, stage) for stage in named))
+    graph, wanted = repo.index.graph, _needed(repo, targets)
     before = {
         stage.addressing: frozenset(after.addressing for after in graph.successors(stage))
         for stage in wanted
@@ -83,10 +79,33 @@ def load_stages() -> dict[str, Any]:
         return stages
 
 
+def stale_among(targets: list[str]) -> set[str]:
+    """The same stages, those of them whose command `dvc repro` would run, as things stand now."""
+    with locked_repo() as repo:
+        needed = _needed(repo, targets)
+        return {stage.addressing for stage in needed if stage.changed(allow_missing=False)}
+
+
+def _needed(repo: Any, targets: list[str]) -> set[Any]:
+    """DVC's stages that `targets` name, with all that they need; every stage without targets."""
+    graph = repo.index.graph
+    if not targets:
+        return set(graph.nodes)
+    named = [stage for target in targets for stage in repo.stage.collect(target)]
+    return set(named).union(*(networkx.descendants(graph, stage) for stage in named))
+
+
 def stale(names: list[str]) -> set[str]:
     """Those of the named stages whose command `dvc repro` would run, as things stand now."""
+    with staleness() as is_stale:
+        return {name for name in names if is_stale(name)}
+
+
+@contextlib.contextmanager
+def staleness() -> Iterator[Callable[[str], bool]]:
+    """The same question about one stage after the other, with one reading of the pipeline."""
     with _stages() as stages:
-        return {name for name in names if stages[name].changed(allow_missing=False)}
+        yield lambda name: bool(stages[name].changed(allow_missing=False))
 
 
 def restore(names: list[str]) -> None:
