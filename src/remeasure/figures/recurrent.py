@@ -21,6 +21,8 @@ WEIGHTS_ALONE = 3**-0.5
 row, uniform between minus and plus 1/sqrt(H), have a variance of 1/(3 H) each."""
 SMALLEST = 1e-20
 """Lines go on below; nothing can be learned from what is left there."""
+MILLISECONDS = [digit * 10.0**power for power in range(5) for digit in (1, 1.5, 2, 3, 5, 7)]
+"""Where the axis may have a tick."""
 
 
 def gradient_at_start(results: Results) -> Picture:
@@ -61,7 +63,7 @@ def sequence_cost(results: Results) -> Picture:
         )
         said.append(f"{named}: {significant(middle[0])} to {significant(middle[-1])}")
     plain_ticks(axes.xaxis, lengths, lambda value: f"{value:g}")
-    plain_ticks(axes.yaxis, [10, 30, 100, 300, 1000, 3000, 10000], lambda value: f"{value:,g}")
+    plain_ticks(axes.yaxis, MILLISECONDS, lambda value: f"{value:,g}")
     axes.set_xlabel("tokens of a window")
     axes.set_ylabel("milliseconds a step, median")
     _legend_above(axes, columns=1)

@@ -82,7 +82,7 @@ def seeds(report: Report) -> Html:
     return join(
         paragraph(
             [
-                f"{len(tested)} differences are measured over several seeds." if tested else None,
+                None if not tested else _measured(len(tested)),
                 f"Not told apart from chance: {listed(noise)}." if noise else None,
                 "All of them are told apart from chance." if tested and not noise else None,
             ]
@@ -105,6 +105,12 @@ def gain_of(report: Report, comparison: Comparison) -> Gain:
     )
     gained = (before[seed] - after[seed] for seed in before if seed in after)
     return Gain(label, claim, tuple(gained))
+
+
+def _measured(number: int) -> str:
+    if number == 1:
+        return "One difference is measured over several seeds."
+    return f"{number} differences are measured over several seeds."
 
 
 def _line(report: Report, gain: Gain) -> list[object]:
