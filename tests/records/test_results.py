@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from remeasure.errors import UserError
+from remeasure.params.families import TRAININGS
 from remeasure.records.files import write_csv, write_json
-from remeasure.records.results import Results, as_spread, read_results
+from remeasure.records.results import FAMILIES, Results, as_spread, read_results
 from remeasure.records.spread import spread
 
 
@@ -79,3 +80,7 @@ def test_one_seed_has_no_spread() -> None:
     found = as_spread(spread({0: 2.0}))
     assert found is not None
     assert found.std is None
+
+
+def test_curves_of_every_family_are_read() -> None:
+    assert set(FAMILIES) == {family.folder for family in TRAININGS}

@@ -4,18 +4,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from remeasure import paths
 from remeasure.errors import UserError
 from remeasure.ledger.statistics import MOST_SEEDS
 from remeasure.ledger.verdicts import Verdict
 from remeasure.records.files import read_json
+from remeasure.records.provenance import provenance_of
 
 
 def seconds(stage: str, root: Path = Path()) -> float | None:
     """How long the stage ran, all its seeds together; None if that is not on record."""
-    group, _, entry = stage.partition("@")
     try:
-        found = read_json(root / paths.provenance_of_stage(group, entry or group))["wall_seconds"]
+        found = read_json(root / provenance_of(stage))["wall_seconds"]
     except (UserError, KeyError):
         return None
     return found if isinstance(found, int | float) else None

@@ -1,6 +1,7 @@
 """Every family of trainings: what its results are called, where its entries stand, how one is read.
 
-The only list of them. A new family is one line here.
+The only list of plans. A new family is one line here, and its name in `records.results.FAMILIES`,
+which has to load without these.
 """
 
 from collections.abc import Callable, Mapping

@@ -10,15 +10,14 @@ says what nobody measured yet. Both look whether all of it arrived.
 
 import argparse
 from collections.abc import Iterable
-from pathlib import Path
 
-from remeasure import paths
 from remeasure.commands import run_command
 from remeasure.errors import UserError
 from remeasure.pipeline import run_cache
 from remeasure.pipeline.integrity import distrust_damaged
 from remeasure.pipeline.remote import Remote, choose, remote_errors
 from remeasure.pipeline.stages import locked_repo, read_graph, restore, stale
+from remeasure.records.provenance import provenance_of
 
 NAMES_SHOWN = 5
 
@@ -57,7 +56,7 @@ def push() -> None:
         for name in new:
             remote.send_entry(name, run_cache.file_of(repo, name))
         for stage, entry in entries.items():
-            if (provenance := _provenance(stage)).is_file():
+            if (provenance := provenance_of(stage)).is_file():
                 remote.send_provenance(entry.name, provenance)
         behind = {stage.addressing for stage in repo.index.stages} - set(fresh)
     print(f"{remote.address}: {len(fresh)} stages are there; {sent} objects, {len(new)} runs new")
@@ -123,7 +122,7 @@ def _fetch(names: set[str], known: set[str]) -> tuple[set[str], set[str]]:
             remote.fetch_objects(entry.named)
             remote.fetch_objects(entry.objects)
             if entry.is_here:
-                remote.fetch_provenance(entry.name, _provenance(stage.addressing))
+                remote.fetch_provenance(entry.name, provenance_of(stage.addressing))
                 here.add(stage.addressing)
             elif entry.name in known:
                 lost.add(stage.addressing)
@@ -136,11 +135,6 @@ def _restore(names: set[str]) -> None:
         restore(sorted(names))
     if left := stale(sorted(names)):
         raise UserError(f"{_some(left)}: DVC had all of it, but did not restore it; 'dvc repro'")
-
-
-def _provenance(stage: str) -> Path:
-    group, _, entry = stage.partition("@")
-    return paths.provenance_of_stage(group, entry or group)
 
 
 def _some(names: Iterable[str]) -> str:

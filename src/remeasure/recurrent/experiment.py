@@ -13,7 +13,7 @@ from torch import Tensor
 
 from remeasure.data.batches import random_windows, side_by_side
 from remeasure.data.tokens import Tokens
-from remeasure.errors import UserError
+from remeasure.experiments.each_seed import check_text
 from remeasure.models.language_model import LanguageModel
 from remeasure.models.parts import parameter_count
 from remeasure.params.digest import settings_digest
@@ -68,12 +68,7 @@ def train_and_trace(
     text is too short for the windows, a loss is not finite, or the device is not there.
     """
     device = set_up(plan.training.device, plan.training.precision)
-    if min(len(tokens.held_out_N), len(tokens.train_N)) <= plan.spec.context:
-        raise UserError(
-            f"the text has {len(tokens.train_N)} training and {len(tokens.held_out_N)} held-out"
-            f" tokens: too few for windows of {plan.spec.context}; use a longer text or a shorter"
-            " context"
-        )
+    check_text(tokens, plan.spec.context)
     seeds = plan.budget.seeds
     key = _key(plan, tokens, device)
     kept = {

@@ -12,6 +12,7 @@ from remeasure.ledger.values import NotMeasured, split_address, value_at
 from remeasure.ledger.verdicts import judge
 from remeasure.params.reading import read_params
 from remeasure.records.files import read_json
+from remeasure.records.provenance import provenance_of
 from remeasure.records.results import Results, read_results
 
 Row = Mapping[str, Any]
@@ -56,8 +57,7 @@ class Report:
 
     def ran(self, stage: str) -> Row | None:
         """How a stage such as `ablation@head` ran; None if that is not on record."""
-        group, _, entry = stage.partition("@")
-        return self.provenance.get(str(paths.provenance_of_stage(group, entry or group)))
+        return self.provenance.get(str(provenance_of(stage)))
 
     def _value(self, address: str) -> Any:
         file, keys = split_address(address)

@@ -11,11 +11,11 @@ from typing import Any
 
 from dvc.dependency.param import ParamsDependency
 
-from remeasure import paths
 from remeasure.errors import UserError
 from remeasure.params.reading import read_params, section
 from remeasure.pipeline.cluster.task import md5_of
 from remeasure.pipeline.git import MEASURING
+from remeasure.records.provenance import provenance_of
 
 MOST_BYTES = 64 * 1024 * 1024
 """What one stage may send back; each file also passes through this machine's memory."""
@@ -100,7 +100,6 @@ def errand(stage: Any, bundle: Bundle, *, seconds: float, threads: int) -> Erran
             params = _params(path, md5)
             values[str(path)] = {address: section(params, address) for address in dep.params}
         files[str(path)], sources[md5] = md5, path
-    group, _, entry = stage.addressing.partition("@")
     request = {
         "stage": stage.addressing,
         "commit": bundle.revision,
@@ -109,7 +108,7 @@ def errand(stage: Any, bundle: Bundle, *, seconds: float, threads: int) -> Erran
         "files": files,
         "params": values,
         "outputs": sorted(str(out) for out in stage.outs),
-        "notes": [str(paths.provenance_of_stage(group, entry or group))],
+        "notes": [str(provenance_of(stage.addressing))],
         "attempt": "",
         "gpu": None,
         "variables": {"OMP_NUM_THREADS": str(threads)},
