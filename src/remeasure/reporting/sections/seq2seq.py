@@ -8,11 +8,16 @@ from remeasure.reporting.loading import Report
 from remeasure.reporting.prose import BANDS, told
 from remeasure.reporting.verdicts import NUMERIC, number_cell
 
+POSITIONS = (
+    "Cross-attention marks places with the sinusoids of its paper and the decoder alone by RoPE, so"
+    " what sets these two apart is not their architecture alone."
+)
+
 
 def seq2seq(report: Report) -> Html:
     """Accuracy by length of four architectures on three tasks, and where they look."""
     return join(
-        paragraph([*(_task(report, task) for task in TASKS), _guessing(report), _looking(report)]),
+        paragraph([*(_task(report, task) for task in TASKS), POSITIONS, _guessing(report), _looking(report)]),
         figures(
             report.results,
             ("seq2seq_lengths", f"{BANDS} Dotted: the longest length that training has."),
