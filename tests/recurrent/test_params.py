@@ -74,6 +74,12 @@ def test_what_cannot_be_trained_is_named(small_params, where, value, message):
         recurrent_plan(small_params, name)
 
 
+def test_a_budget_with_further_windows_is_refused(small_params):
+    put(small_params, "budgets.tiny.evaluated_at", [6])
+    with pytest.raises(ParameterError, match="tiny lists windows"):
+        recurrent_plan(small_params, "rnn")
+
+
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [

@@ -12,6 +12,7 @@ from remeasure.params.ablations import resolve
 from remeasure.params.benchmarks import Device, Seed
 from remeasure.params.digest import settings_digest
 from remeasure.params.model import ModelSpec, Width
+from remeasure.params.named_budget import named_budget
 from remeasure.params.reading import Settings, check, mapping, section
 from remeasure.params.training import Budget, TrainingSettings
 
@@ -114,16 +115,12 @@ def recurrent_plan(params: Mapping[str, Any], name: str) -> RecurrentPlan:
             f"recurrent.gradient.far: {gradient.far} is not inside a window of {spec.context}"
             f" tokens; at most {spec.context - 1}"
         )
-    budgets, chosen = mapping(params, "budgets"), section(params, "recurrent.budget")
-    if not isinstance(chosen, str) or chosen not in budgets:
-        raise ParameterError(
-            f"recurrent.budget: {chosen!r} is not one of {', '.join(map(str, budgets))}"
-        )
+    chosen = str(section(params, "recurrent.budget"))
     training = check(TrainingSettings, section(params, "training"), "training")
     return RecurrentPlan(
         spec=spec,
         gradient=gradient,
-        budget=check(Budget, budgets[chosen], f"budgets.{chosen}").at(training.fraction),
+        budget=named_budget(params, chosen, "recurrent").at(training.fraction),
         training=training,
         addresses=(
             "base",
