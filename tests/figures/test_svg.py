@@ -68,3 +68,28 @@ def test_the_users_matplotlibrc_has_no_say() -> None:
     before = svg.inline(picture(), "name")
     with matplotlib.rc_context({"font.size": 30, "lines.linewidth": 9}):
         assert svg.inline(picture(), "name") == before
+
+
+def corners(text: str) -> list[list[tuple[str, ...]]]:
+    """Each path's points in the order of drawing, whichever way they are written."""
+    paths = []
+    for drawn in re.findall(r' d="([^"]+)"', text):
+        points: list[tuple[str, ...]] = []
+        for command, numbers in re.findall(r"([MLHVQCz])([^A-Za-z]*)", drawn):
+            to = numbers.split()
+            if command in "HV":
+                x, y = points[-1][-2:]
+                to = [to[0], y] if command == "H" else [x, to[0]]
+            points.append(tuple(to) or points[0])
+        paths.append(points)
+    return paths
+
+
+def test_short_paths_go_through_the_same_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = svg.inline(picture(), "name")
+    monkeypatch.setattr(svg, "_path", lambda value: value)
+    long = svg.inline(picture(), "name")
+    assert "H" in "".join(re.findall(r' d="([^"]+)"', short))
+    assert not re.search(r' d="[^"]*[HV]', long)
+    assert corners(short) == corners(long)
+    assert len(short) < len(long)

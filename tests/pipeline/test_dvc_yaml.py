@@ -107,6 +107,10 @@ def family(index: Any, name: str) -> set[str]:
         ("recurrent.sequence_cost.repeats", {"sequence_cost", "ledger", "report"}),
         ("masked.runs.any_share.share", {"masked@any_share", "ledger", "report"}),
         ("normalisation.runs.rms.kind", {"normalisation@rms", "ledger", "report"}),
+        (
+            "scaled_embedding.runs.tied.tie_embeddings",
+            {"scaled_embedding@tied", "ledger", "report"},
+        ),
         ("induction.runs.two_layers.n_blocks", {"induction@two_layers", "ledger", "report"}),
         ("seq2seq.runs.sort_lstm.task", {"seq2seq@sort_lstm", "ledger", "report"}),
         ("training.device", set()),

@@ -93,6 +93,7 @@ RECURRENT = {
 MASKED = {"share_15": 5.9, "any_share": 5.1, "share_15_learned": 5.75}
 """Nats a token from left to right."""
 NORMS = {"layer": 44.1, "rms": 44.0, "batch": 45.9}
+SCALED_EMBEDDING = {"tied": 43.6, "untied": 44.4}
 REPEAT_LOSS = {"one_layer": 2.95, "two_layers": 0.11, "one_layer_fixed_period": 0.03}
 SEQ2SEQ = {"lstm": 5.0, "bahdanau": 30.0, "cross_attention": 40.0, "decoder_only": 36.0}
 """Lengths at which half of the made-up strings are right."""
@@ -152,6 +153,8 @@ class _Writer:
             self.masked(name, nats)
         for name, mean in NORMS.items():
             self.normalisation(name, mean)
+        for name, mean in SCALED_EMBEDDING.items():
+            self.scaled_embedding(name, mean)
         for name, mean in REPEAT_LOSS.items():
             self.induction(name, mean)
         for task in ("copy", "reverse", "sort"):
@@ -363,6 +366,14 @@ class _Writer:
         rows = [[0, step, None, 7 - step / 500] for step in range(0, 1501, 125)]
         header = ["seed", "step", "batch_loss", "held_out_loss"]
         write_csv(self.root / paths.curve("normalisation", name), header, rows)
+
+    def scaled_embedding(self, name: str, mean: float) -> None:
+        parameters = 346_624 if name == "tied" else 477_696
+        perplexities = {"held_out": {"perplexity": self.seeds(mean)}}
+        self.save("scaled_embedding", name, {"parameters": parameters, **perplexities})
+        rows = [[0, step, None, 7.5 - step / 500] for step in range(0, 1501, 125)]
+        header = ["seed", "step", "batch_loss", "held_out_loss"]
+        write_csv(self.root / paths.curve("scaled_embedding", name), header, rows)
 
     def induction(self, name: str, mean: float) -> None:
         layers = 2 if name == "two_layers" else 1

@@ -45,7 +45,25 @@ def test_best_and_worst_follow_the_records(tmp_path: Path) -> None:
     report = with_seeds(tmp_path, heads_1=[30.0, 30.5, 31.0], tied=[60.0, 61.0, 62.0])
     html = sections.shares(report)
     assert "the mean perplexity is lowest at 1 (30.50)" in html
-    assert "and costs" in html
+    assert "which the output layer then starts with, it costs" in html
+
+
+def test_tying_is_told_for_either_way_of_drawing_the_embedding(tmp_path: Path) -> None:
+    report = with_seeds(tmp_path, heads_4=[50.0, 51.0, 52.0], tied=[150.0, 152.0, 154.0])
+    html = sections.shares(report)
+    assert "which the output layer then starts with, it costs 101 points" in html
+    assert "multiplied by as much when they are read (Vaswani et al. 2017), it buys" in html
+    assert "the loss before the first step is 7.5 nats" in html
+    assert "holds" in line(report, "embeddings and output layer tied, as PyTorch draws them")
+
+
+def test_without_the_scaled_run_nothing_is_said_of_it(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    (tmp_path / "metrics/scaled_embedding/tied.json").unlink()
+    write_ledger(tmp_path)
+    html = sections.shares(load(tmp_path))
+    assert "Vaswani" not in html
+    assert "as PyTorch draws them, with a deviation" in html
 
 
 def test_one_missing_run_and_no_ranking_is_given(tmp_path: Path) -> None:

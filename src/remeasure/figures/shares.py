@@ -14,7 +14,6 @@ HEADS = {1: "heads_1", 2: "heads_2", 4: BLOCK, 8: "heads_8", 16: "heads_16"}
 """The ablation for each number of heads; together they are as wide as the block."""
 MULTIPLES = {1: "feed_forward_1", 2: "feed_forward_2", 4: BLOCK, 8: "feed_forward_8"}
 """The ablation for each width of the feed-forward layer, in widths of the block."""
-TIED = "tied"
 
 
 def heads_shared(results: Results) -> Picture:

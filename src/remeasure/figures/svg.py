@@ -18,6 +18,7 @@ DECIMALS = 2
 SCALE = 1.1
 """CSS pixels on a page for a point of the figure: text of 11 points is then easily read."""
 
+COMMAND = re.compile("([A-Za-z])([^A-Za-z]*)")
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 COLOUR = re.compile(r"#[0-9a-f]{6}\b")
@@ -111,7 +112,23 @@ def _attribute(key: str, value: str, name: str) -> tuple[str, str]:
         value = NO_ROTATION.sub("", value).strip()
     if REFERENCE.match(value):
         return key, REFERENCE.sub(rf"url(#{name}-\1)", value)
-    return key, " ".join(NUMBER.sub(_short, value).split())
+    value = " ".join(NUMBER.sub(_short, value).split())
+    return key, _path(value) if key == "d" else value
+
+
+def _path(value: str) -> str:
+    """The same path, with the commands for level and upright lines where it has such."""
+    written, at = [], ["", ""]
+    for command, numbers in COMMAND.findall(value):
+        to = numbers.split()
+        if command == "L" and to[0] == at[0]:
+            written.append(f"V{to[1]}")
+        elif command == "L" and to[1] == at[1]:
+            written.append(f"H{to[0]}")
+        else:
+            written.append(command + " ".join(to))
+        at = to[-2:] or at
+    return "".join(written)
 
 
 def _style(text: str) -> str:

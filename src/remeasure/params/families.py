@@ -15,6 +15,7 @@ from remeasure.params.normalisation import normalisation_plan
 from remeasure.params.reading import mapping, section
 from remeasure.params.recurrent import recurrent_plan
 from remeasure.params.referent import referent_plan
+from remeasure.params.scaled_embedding import scaled_embedding_plan
 from remeasure.params.seq2seq import seq2seq_plan
 from remeasure.params.training import Budget
 
@@ -74,6 +75,7 @@ TRAININGS = (
     Family("seq2seq", "seq2seq", "seq2seq.runs", seq2seq_plan),
     Family("masked", "masked", "masked.runs", masked_plan),
     Family("normalisation", "normalisation", "normalisation.runs", normalisation_plan),
+    Family("scaled_embedding", "scaled_embedding", "scaled_embedding.runs", scaled_embedding_plan),
     Family("induction", "induction", "induction.runs", induction_plan),
 )
 

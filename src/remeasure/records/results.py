@@ -15,7 +15,7 @@ from remeasure.records.files import read_json
 METRICS = "metrics/**/*.json"
 FAMILIES = (
     *("ablations", "referent"),
-    *("recurrent", "seq2seq", "masked", "normalisation", "induction"),
+    *("recurrent", "seq2seq", "masked", "normalisation", "scaled_embedding", "induction"),
 )
 CURVES = tuple(f"plots/{family}/*.csv" for family in FAMILIES)
 LEDGER = "metrics/ledger.json"

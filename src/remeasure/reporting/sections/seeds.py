@@ -6,6 +6,7 @@ from statistics import fmean, stdev
 
 from remeasure.figures.words import count, fixed, listed, percent
 from remeasure.ledger.statistics import sign_error, t_quantile
+from remeasure.records.results import Spread
 from remeasure.reporting.html import Cell, Html, join, paragraph, table
 from remeasure.reporting.loading import Report
 from remeasure.reporting.verdicts import NOTHING, NUMERIC, number_cell, printed_cell
@@ -99,12 +100,15 @@ def seeds(report: Report) -> Html:
 def gain_of(report: Report, comparison: Comparison) -> Gain:
     """The differences over the seeds that both ablations have; none if one is not measured."""
     label, without, with_it, keys, claim = comparison
-    before, after = (
-        (found.per_seed if found else None) or {}
-        for found in (report.results.ablation(name, keys) for name in (without, with_it))
-    )
-    gained = (before[seed] - after[seed] for seed in before if seed in after)
-    return Gain(label, claim, tuple(gained))
+    before, after = (report.results.ablation(name, keys) for name in (without, with_it))
+    return gain(label, before, after, claim)
+
+
+def gain(label: str, before: Spread | None, after: Spread | None, claim: str | None = None) -> Gain:
+    """The differences over the seeds that both numbers have; none if one is not measured."""
+    befores, afters = ((found.per_seed if found else None) or {} for found in (before, after))
+    shared = (befores[seed] - afters[seed] for seed in befores if seed in afters)
+    return Gain(label, claim, tuple(shared))
 
 
 def _measured(number: int) -> str:

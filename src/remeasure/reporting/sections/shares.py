@@ -2,24 +2,46 @@
 
 from collections.abc import Mapping
 
-from remeasure.figures.shares import BLOCK, HEADS, MULTIPLES, TIED
+from remeasure.figures.shares import BLOCK, HEADS, MULTIPLES
 from remeasure.figures.words import count, fixed, listed, percent, with_spread
 from remeasure.records.results import Spread
 from remeasure.reporting.html import Cell, Html, figures, join, paragraph, table
 from remeasure.reporting.loading import Report
 from remeasure.reporting.prose import buys, ppl, told
-from remeasure.reporting.sections.seeds import HELD_OUT, OVER_SEEDS, Gain, gain_of
+from remeasure.reporting.sections.seeds import HELD_OUT, OVER_SEEDS, Gain, gain
 from remeasure.reporting.verdicts import NUMERIC, number_cell
 
 MARKED = "Dots: seeds, and their mean with one standard deviation."
 WHOLE = "the block: four heads, four times as wide, untied"
-VARIANTS = (
-    ("1 head", HEADS[1]),
-    *((f"{heads} heads", HEADS[heads]) for heads in (2, 8, 16)),
-    ("embeddings and output layer tied", TIED),
-    *((f"feed-forward layer {n} × as wide", MULTIPLES[n]) for n in (1, 2, 8)),
+Run = tuple[str, str]
+"""A family of results, and the name of one in it."""
+
+WHOLE_RUN: Run = ("ablations", BLOCK)
+TIED: Run = ("ablations", "tied")
+SCALED_TIED: Run = ("scaled_embedding", "tied")
+SCALED: Run = ("scaled_embedding", "untied")
+VARIANTS: tuple[tuple[str, Run], ...] = (
+    ("1 head", ("ablations", HEADS[1])),
+    *((f"{heads} heads", ("ablations", HEADS[heads])) for heads in (2, 8, 16)),
+    ("embeddings and output layer tied, as PyTorch draws them", TIED),
+    ("embeddings and output layer tied, multiplied when read", SCALED_TIED),
+    ("embeddings multiplied when read, untied", SCALED),
+    *((f"feed-forward layer {n} × as wide", ("ablations", MULTIPLES[n])) for n in (1, 2, 8)),
 )
 """What is compared with the block."""
+TYINGS = (
+    (
+        "With the embeddings as PyTorch draws them, with a deviation of one, which the output layer"
+        " then starts with",
+        TIED,
+    ),
+    (
+        "With embeddings drawn √d_model times smaller and multiplied by as much when they are read"
+        " (Vaswani et al. 2017)",
+        SCALED_TIED,
+    ),
+)
+"""How the embeddings are drawn that are tied."""
 HEADINGS = ("parameters", "perplexity", "n", "minus the block’s", "95 % interval")
 
 
@@ -31,7 +53,8 @@ def shares(report: Report) -> Html:
                 _ranked(
                     report, HEADS, "Number of heads, at one width and with the same parameters"
                 ),
-                _tied(report),
+                _saved(report),
+                *(_tied(report, how, run) for how, run in TYINGS),
                 _ranked(
                     report,
                     MULTIPLES,
@@ -49,10 +72,10 @@ def shares(report: Report) -> Html:
         table(
             ("", *(Cell(name, NUMERIC) for name in HEADINGS), "over seeds"),
             [
-                [*_measured(report, WHOLE, BLOCK), number_cell(""), number_cell(""), ""],
+                [*_measured(report, WHOLE, WHOLE_RUN), number_cell(""), number_cell(""), ""],
                 *(
-                    [*_measured(report, label, name), *_compared(report, label, name)]
-                    for label, name in VARIANTS
+                    [*_measured(report, label, run), *_compared(report, label, run)]
+                    for label, run in VARIANTS
                 ),
             ],
             caption="Short budget; differences are paired by seed, not corrected for their number",
@@ -61,18 +84,19 @@ def shares(report: Report) -> Html:
     )
 
 
-def _perplexity(report: Report, name: str) -> Spread | None:
-    return report.results.ablation(name, HELD_OUT)
+def _number(report: Report, run: Run, keys: str = HELD_OUT) -> Spread | None:
+    family, name = run
+    return report.results.spread(f"metrics/{family}/{name}.json#{keys}")
 
 
-def _against_block(report: Report, label: str, name: str) -> Gain:
+def _against_block(report: Report, label: str, run: Run) -> Gain:
     """By how much the block itself is lower."""
-    return gain_of(report, (label, name, BLOCK, HELD_OUT, None))
+    return gain(label, _number(report, run), _number(report, WHOLE_RUN))
 
 
 def _ranked(report: Report, runs: Mapping[int, str], what: str) -> str | None:
     """Which of them has the lowest mean, and which the highest; only if all are measured."""
-    found = {value: _perplexity(report, name) for value, name in runs.items()}
+    found = {value: _number(report, ("ablations", name)) for value, name in runs.items()}
     means = {value: spread.mean for value, spread in found.items() if spread is not None}
     if len(means) < len(runs):
         return None
@@ -83,36 +107,52 @@ def _ranked(report: Report, runs: Mapping[int, str], what: str) -> str | None:
     )
 
 
-def _tied(report: Report) -> str | None:
-    tied, block = (report.results.ablation(name, "parameters") for name in (TIED, BLOCK))
+def _saved(report: Report) -> str | None:
     return told(
-        lambda after, before, tied, block: (
-            f"Tying the embeddings to the output layer saves {count(block.mean - tied.mean)}"
-            f" parameters, {percent(1 - tied.mean / block.mean, 0)} of all, and"
-            f" {buys(before.mean - after.mean)}: {ppl(after)} after {ppl(before)}."
+        lambda tied, block: (
+            "Tying the embeddings to the output layer saves"
+            f" {count(block.mean - tied.mean)} parameters,"
+            f" {percent(1 - tied.mean / block.mean, 0)} of all."
         ),
-        _perplexity(report, TIED),
-        _perplexity(report, BLOCK),
-        tied,
-        block,
+        _number(report, TIED, "parameters"),
+        _number(report, WHOLE_RUN, "parameters"),
     )
+
+
+def _tied(report: Report, how: str, run: Run) -> str | None:
+    """What tying does to the perplexity, beside where its training starts."""
+    return told(
+        lambda after, before, start: (
+            f"{how}, it {buys(before.mean - after.mean)} ({ppl(after)} after {ppl(before)});"
+            f" the loss before the first step is {fixed(start, 1)} nats."
+        ),
+        _number(report, run),
+        _number(report, WHOLE_RUN),
+        _first_loss(report, run),
+    )
+
+
+def _first_loss(report: Report, run: Run) -> float | None:
+    """Held out, in nats, before the first step; mean over the seeds."""
+    curve = report.results.curve(*run)
+    return None if curve is None else float(curve[curve["step"] == 0]["held_out_loss"].mean())
 
 
 def _told_apart(report: Report) -> list[str]:
     """Which of the runs differ from the block by more than the seeds do."""
-    gains = [_against_block(report, label, name) for label, name in VARIANTS]
+    gains = [_against_block(report, label, run) for label, run in VARIANTS]
     return [
         f"{words}: {listed(labels)}."
         for holds, words in (
             (True, "Over seeds, told apart from the block"),
             (False, "Not told apart from chance"),
         )
-        if (labels := [gain.label for gain in gains if gain.holds is holds])
+        if (labels := [found.label for found in gains if found.holds is holds])
     ]
 
 
-def _measured(report: Report, label: str, name: str) -> list[object]:
-    parameters, found = report.results.ablation(name, "parameters"), _perplexity(report, name)
+def _measured(report: Report, label: str, run: Run) -> list[object]:
+    parameters, found = _number(report, run, "parameters"), _number(report, run)
     return [
         label,
         number_cell(None if parameters is None else count(parameters.mean)),
@@ -121,11 +161,11 @@ def _measured(report: Report, label: str, name: str) -> list[object]:
     ]
 
 
-def _compared(report: Report, label: str, name: str) -> list[object]:
-    gain = _against_block(report, label, name)
-    if not gain.differences:
+def _compared(report: Report, label: str, run: Run) -> list[object]:
+    found = _against_block(report, label, run)
+    if not found.differences:
         return [number_cell(""), number_cell(""), ""]
     interval = ""
-    if gain.reach is not None:
-        interval = f"{fixed(gain.mean - gain.reach)} to {fixed(gain.mean + gain.reach)}"
-    return [number_cell(fixed(gain.mean)), number_cell(interval), OVER_SEEDS[gain.holds]]
+    if found.reach is not None:
+        interval = f"{fixed(found.mean - found.reach)} to {fixed(found.mean + found.reach)}"
+    return [number_cell(fixed(found.mean)), number_cell(interval), OVER_SEEDS[found.holds]]
