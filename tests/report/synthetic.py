@@ -369,8 +369,9 @@ class _Writer:
 
     def scaled_embedding(self, name: str, mean: float) -> None:
         parameters = 346_624 if name == "tied" else 477_696
-        perplexities = {"held_out": {"perplexity": self.seeds(mean)}}
-        self.save("scaled_embedding", name, {"parameters": parameters, **perplexities})
+        splits = {"held_out": mean, "training": 0.7 * mean}
+        record = {split: {"perplexity": self.seeds(value)} for split, value in splits.items()}
+        self.save("scaled_embedding", name, {"parameters": parameters, **record})
         rows = [[0, step, None, 7.5 - step / 500] for step in range(0, 1501, 125)]
         header = ["seed", "step", "batch_loss", "held_out_loss"]
         write_csv(self.root / paths.curve("scaled_embedding", name), header, rows)

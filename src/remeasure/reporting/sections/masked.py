@@ -1,10 +1,13 @@
 """Filling in what is hidden: the section's text, tables and figures."""
 
+from collections.abc import Callable
+
 from remeasure.figures.masked import ORDERS, RUNS, baseline, record
-from remeasure.figures.words import count, fixed, percent, significant
+from remeasure.figures.words import count, fixed, listed, percent, significant
+from remeasure.records.results import Spread
 from remeasure.reporting.html import Html, figures, join, paragraph
 from remeasure.reporting.loading import Report
-from remeasure.reporting.prose import MARKED, lower, ppl, told
+from remeasure.reporting.prose import MARKED, ppl, told
 from remeasure.reporting.verdicts import grid
 
 ASKED = (15, 50, 100)
@@ -61,9 +64,9 @@ def masked(report: Report) -> Html:
         grid(report, "", COLUMNS, SCORES, "Hidden tokens of the held-out split"),
         paragraph(
             [
-                *(_from_the_left(report, name, label) for name, label in TOLD),
-                *(_orders(report, name, label) for name, label in TOLD),
-                *(_revealed(report, name, label) for name, label in TOLD),
+                _from_the_left(report),
+                _orders(report),
+                _revealed(report),
             ]
         ),
         grid(report, "", COLUMNS, SEQUENCES, "Windows filled in one token at a time"),
@@ -98,48 +101,61 @@ def _filled_in(report: Report, name: str, label: str) -> str | None:
     )
 
 
-def _from_the_left(report: Report, name: str, label: str) -> str | None:
-    results = report.results
+def _from_the_left(report: Report) -> str | None:
+    results, (first, _) = report.results, TOLD[0]
+    found = _of_each(report, "orders.left_to_right.after_the_first.perplexity", ppl)
     return told(
-        lambda ours, causal, tokens, known, known_whole: (
-            f"Asked from left to right, each token from those before it and the rest hidden, the"
-            f" model {label} has a perplexity of {ppl(ours)} on {count(tokens)} tokens,"
-            f" {lower(ours.mean, causal.mean)} the {ppl(causal)} that the causal block of the same"
-            f" budget, with learned positions, has on the whole split (token frequencies alone:"
-            f" {fixed(known, 1)} on those tokens, {fixed(known_whole, 1)} on the whole)."
+        lambda found, causal, tokens, known, known_whole: (
+            "Asked from left to right, each token from those before it and the rest hidden, the"
+            f" perplexity on {count(tokens)} tokens is {found}. The causal block of the same"
+            f" budget, with learned positions, has {ppl(causal)} on the whole split (token"
+            f" frequencies alone: {fixed(known, 1)} on those tokens, {fixed(known_whole, 1)} on the"
+            " whole)."
         ),
-        results.spread(record(name, "orders.left_to_right.after_the_first.perplexity")),
+        found,
         results.ablation("heads_4", "held_out.perplexity"),
-        results.number(record(name, "tokens.ordered_windows")),
+        results.number(record(first, "tokens.ordered_windows")),
         baseline(results, "ordered_windows.perplexity"),
         baseline(results, "whole_split.perplexity"),
     )
 
 
-def _orders(report: Report, name: str, label: str) -> str | None:
-    spread = report.results.spread
+def _orders(report: Report) -> str | None:
+    found = _of_each(
+        report, "orders.right_to_left.difference", lambda apart: f"{fixed(apart.mean, 3)} nats"
+    )
     return told(
-        lambda forth, back, difference: (
-            f"By the chain rule the model {label} gives the same windows"
-            f" {fixed(forth.mean, 3)} nats a token from left to right and"
-            f" {fixed(back.mean, 3)} from right to left; window by window the two are"
-            f" {fixed(difference.mean, 3)} apart on average. With one joint distribution behind it,"
-            " they would be equal."
+        lambda found: (
+            "With one joint distribution behind its answers a model would give a window the same"
+            " probability in every order, by the chain rule; from right to left it is another one"
+            f" than from left to right, window by window by {found} a token on average."
         ),
-        spread(record(name, "orders.left_to_right.nats")),
-        spread(record(name, "orders.right_to_left.nats")),
-        spread(record(name, "orders.right_to_left.difference")),
+        found,
     )
 
 
-def _revealed(report: Report, name: str, label: str) -> str | None:
-    spread = report.results.spread
+def _revealed(report: Report) -> str | None:
+    found = _of_each(report, "revealed.relative_change", lambda change: percent(change.mean))
+    causal = [
+        change.mean
+        for name, _ in TOLD
+        if (change := report.results.spread(record(name, "revealed.causal_largest_change")))
+    ]
     return told(
-        lambda relative, causal: (
-            f"Revealing one token changes what the model {label} holds of all tokens before it, by"
-            f" {percent(relative.mean)} of its size, so nothing of it can be kept in a cache; with"
-            f" the causal mask the same weights change by {significant(causal.mean)}."
+        lambda found: (
+            "Revealing one token changes what the model holds of all tokens before it, by"
+            f" {found} of its size, so nothing of it can be kept in a cache; with the causal mask"
+            f" the same weights change by {significant(max(causal))}."
         ),
-        spread(record(name, "revealed.relative_change")),
-        spread(record(name, "revealed.causal_largest_change")),
+        found if causal else None,
     )
+
+
+def _of_each(report: Report, keys: str, shown: Callable[[Spread], str]) -> str | None:
+    """The number of each run that is told about, in words; None if none is measured."""
+    found = [
+        f"{shown(value)} {label}"
+        for name, label in TOLD
+        if (value := report.results.spread(record(name, keys)))
+    ]
+    return listed(found) if found else None

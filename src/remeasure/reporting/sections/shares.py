@@ -42,7 +42,14 @@ TYINGS = (
     ),
 )
 """How the embeddings are drawn that are tied."""
-HEADINGS = ("parameters", "perplexity", "n", "minus the block’s", "95 % interval")
+HEADINGS = (
+    "parameters",
+    "on training text",
+    "perplexity",
+    "n",
+    "minus the block’s",
+    "95 % interval",
+)
 
 
 def shares(report: Report) -> Html:
@@ -152,10 +159,13 @@ def _told_apart(report: Report) -> list[str]:
 
 
 def _measured(report: Report, label: str, run: Run) -> list[object]:
-    parameters, found = _number(report, run, "parameters"), _number(report, run)
+    parameters, training, found = (
+        _number(report, run, keys) for keys in ("parameters", "training.perplexity", HELD_OUT)
+    )
     return [
         label,
         number_cell(None if parameters is None else count(parameters.mean)),
+        number_cell(None if training is None else with_spread(training)),
         number_cell(None if found is None else with_spread(found)),
         number_cell(str(found.n) if found and found.n else ""),
     ]
