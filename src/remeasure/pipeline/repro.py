@@ -37,11 +37,6 @@ from remeasure.pipeline.jobs import (
 )
 from remeasure.pipeline.stages import Graph, read_graph, stale
 
-LONG_SECONDS = 60.0
-"""A stage that took longer the last time is started by itself."""
-SHARES = 3
-"""One `dvc repro` takes at most this part of what is ready, divided by the jobs."""
-
 
 def main(words: list[str]) -> None:
     """Read the command line and run."""
@@ -133,10 +128,7 @@ class _Runner:
             return []
         together = [name for name in ready if name not in alone]
         candidates = together or ([] if self._running else ready[:1])
-        if candidates and self._frontier.recorded[candidates[0]] < LONG_SECONDS:
-            names = candidates[: -(-len(candidates) // (SHARES * self._jobs))]
-        else:
-            names = candidates[:1]
+        names = self._frontier.share(candidates, self._jobs)
         self._frontier.take(names)
         return names
 
@@ -173,11 +165,11 @@ class _Runner:
 
     def _left_of(self, job: Job, state: Running) -> float:
         """Seconds left for a job: what its running stage says, and its later stages' records."""
-        recorded = self._frontier.recorded
+        expected = {name: self._frontier.expected(name) or 0.0 for name in job.names}
         if state.seconds_left is None or state.name not in job.names:
-            return max(0.0, sum(recorded[name] for name in job.names) - state.seconds)
+            return max(0.0, sum(expected.values()) - state.seconds)
         later = job.names[job.names.index(state.name) + 1 :]
-        return state.seconds_left + sum(recorded[name] for name in later)
+        return state.seconds_left + sum(expected[name] for name in later)
 
 
 if __name__ == "__main__":
