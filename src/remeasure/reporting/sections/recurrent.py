@@ -58,7 +58,7 @@ def recurrent(report: Report) -> Html:
             (
                 "gradient_at_start",
                 "Lines: median of the windows, geometric mean of our seeds; bands: from the lowest"
-                " to the highest. Dotted: what the RNN’s initial weights would do without tanh.",
+                " to the highest. Weights alone: what the RNN’s first ones would do without tanh.",
             ),
             ("gradient_at_end", "The same after training. Lines that leave below go on falling."),
             ("sequence_cost", "Medians, with a band between the quartiles. Both axes logarithmic."),
@@ -104,9 +104,10 @@ def _same_as_one_block(report: Report) -> str | None:
     if not common:
         return None
     largest = max(abs(ours[seed] - theirs[seed]) for seed in common)
+    apart = f"differ by {significant(largest)} at most" if largest else "agree to the last digit"
     return (
         f"Attention is the ladder’s one block, trained once more: over {count(len(common))} common"
-        f" seeds the two differ by {significant(largest)} at most."
+        f" seeds the two {apart}."
     )
 
 
