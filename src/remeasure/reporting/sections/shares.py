@@ -33,15 +33,17 @@ TYINGS = (
     (
         "With the embeddings as PyTorch draws them, with a deviation of one, which the output layer"
         " then starts with",
+        WHOLE_RUN,
         TIED,
     ),
     (
         "With embeddings drawn √d_model times smaller and multiplied by as much when they are read"
         " (Vaswani et al. 2017)",
+        SCALED,
         SCALED_TIED,
     ),
 )
-"""How the embeddings are drawn that are tied."""
+"""How the embeddings are drawn, untied and tied."""
 HEADINGS = (
     "parameters",
     "on training text",
@@ -61,7 +63,8 @@ def shares(report: Report) -> Html:
                     report, HEADS, "Number of heads, at one width and with the same parameters"
                 ),
                 _saved(report),
-                *(_tied(report, how, run) for how, run in TYINGS),
+                *(_tied(report, *tying) for tying in TYINGS),
+                _scaled(report),
                 _ranked(
                     report,
                     MULTIPLES,
@@ -126,16 +129,29 @@ def _saved(report: Report) -> str | None:
     )
 
 
-def _tied(report: Report, how: str, run: Run) -> str | None:
+def _tied(report: Report, how: str, untied: Run, tied: Run) -> str | None:
     """What tying does to the perplexity, beside where its training starts."""
     return told(
         lambda after, before, start: (
             f"{how}, it {buys(before.mean - after.mean)} ({ppl(after)} after {ppl(before)});"
             f" the loss before the first step is {fixed(start, 1)} nats."
         ),
-        _number(report, run),
+        _number(report, tied),
+        _number(report, untied),
+        _first_loss(report, tied),
+    )
+
+
+def _scaled(report: Report) -> str | None:
+    """The scaled embedding is another experiment even where nothing is tied."""
+    return told(
+        lambda after, before: (
+            f"Such an embedding alone, untied, {buys(before.mean - after.mean)}: the model starts"
+            " with the same logits, and a step of AdamW moves what the blocks read √d_model times"
+            " as far."
+        ),
+        _number(report, SCALED),
         _number(report, WHOLE_RUN),
-        _first_loss(report, run),
     )
 
 
