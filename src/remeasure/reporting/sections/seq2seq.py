@@ -17,14 +17,8 @@ POSITIONS = (
 def seq2seq(report: Report) -> Html:
     """Accuracy by length of four architectures on three tasks, and where they look."""
     return join(
-        paragraph(
-            [
-                *(_task(report, task) for task in TASKS),
-                POSITIONS,
-                _guessing(report),
-                _looking(report),
-            ]
-        ),
+        *(paragraph([words]) for task in TASKS if (words := _task(report, task))),
+        paragraph([POSITIONS, _guessing(report), _looking(report)]),
         figures(
             report.results,
             ("seq2seq_lengths", f"{BANDS} Dotted: the longest length that training has."),

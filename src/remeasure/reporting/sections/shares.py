@@ -23,9 +23,9 @@ SCALED: Run = ("scaled_embedding", "untied")
 VARIANTS: tuple[tuple[str, Run], ...] = (
     ("1 head", ("ablations", HEADS[1])),
     *((f"{heads} heads", ("ablations", HEADS[heads])) for heads in (2, 8, 16)),
-    ("embeddings and output layer tied, as PyTorch draws them", TIED),
-    ("embeddings and output layer tied, multiplied when read", SCALED_TIED),
-    ("embeddings multiplied when read, untied", SCALED),
+    ("tied embeddings", TIED),
+    ("tied scaled embeddings", SCALED_TIED),
+    ("untied scaled embeddings", SCALED),
     *((f"feed-forward layer {n} × as wide", ("ablations", MULTIPLES[n])) for n in (1, 2, 8)),
 )
 """What is compared with the block."""
@@ -37,8 +37,8 @@ TYINGS = (
         TIED,
     ),
     (
-        "With embeddings drawn √d_model times smaller and multiplied by as much when they are read"
-        " (Vaswani et al. 2017)",
+        "With scaled embeddings, drawn √d_model times smaller and multiplied by as much when they"
+        " are read (Vaswani et al. 2017)",
         SCALED,
         SCALED_TIED,
     ),
@@ -46,10 +46,10 @@ TYINGS = (
 """How the embeddings are drawn, untied and tied."""
 HEADINGS = (
     "parameters",
-    "on training text",
-    "perplexity",
+    "training",
+    "held out",
     "n",
-    "minus the block’s",
+    "difference",
     "95 % interval",
 )
 
@@ -62,9 +62,17 @@ def shares(report: Report) -> Html:
                 _ranked(
                     report, HEADS, "Number of heads, at one width and with the same parameters"
                 ),
+            ]
+        ),
+        paragraph(
+            [
                 _saved(report),
                 *(_tied(report, *tying) for tying in TYINGS),
                 _scaled(report),
+            ]
+        ),
+        paragraph(
+            [
                 _ranked(
                     report,
                     MULTIPLES,
@@ -88,7 +96,8 @@ def shares(report: Report) -> Html:
                     for label, run in VARIANTS
                 ),
             ],
-            caption="Short budget; differences are paired by seed, not corrected for their number",
+            caption="Perplexity on the short budget; differences to the block are paired by seed,"
+            " not corrected for their number",
             kind="comparison",
         ),
     )
@@ -146,7 +155,7 @@ def _scaled(report: Report) -> str | None:
     """The scaled embedding is another experiment even where nothing is tied."""
     return told(
         lambda after, before: (
-            f"Such an embedding alone, untied, {buys(before.mean - after.mean)}: the model starts"
+            f"Scaling alone, untied, {buys(before.mean - after.mean)}: the model starts"
             " with the same logits, and a step of AdamW moves what the blocks read √d_model times"
             " as far."
         ),
