@@ -1,6 +1,6 @@
 """Train one entry of `scaled_embedding.runs`: the block, its embedding multiplied when it is read.
 
-Reads data/tokens.npz; writes metrics/scaled_embedding/NAME.json and plots/scaled_embedding/NAME.csv.
+Reads data/tokens.npz; writes metrics/scaled_embedding/NAME.json and the curve beside it in plots/.
 Serves the section on heads, tying and the feed-forward share.
 """
 
