@@ -70,6 +70,13 @@ class Gain:
         return None if n < 2 else t_quantile(0.975, n) * stdev(self.differences) / math.sqrt(n)
 
     @property
+    def interval(self) -> str:
+        """The 95 % interval of the mean, in words; empty with a single seed."""
+        if self.reach is None:
+            return ""
+        return f"{fixed(self.mean - self.reach)} to {fixed(self.mean + self.reach)}"
+
+    @property
     def holds(self) -> bool | None:
         """Whether that interval leaves out zero; None with a single seed."""
         return None if self.reach is None else abs(self.mean) > self.reach
@@ -122,10 +129,9 @@ def _line(report: Report, gain: Gain) -> list[object]:
     chapter = printed_cell(claim)
     if not gain.differences:
         return [gain.label, chapter, NOTHING, *(number_cell("") for _ in range(3)), ""]
-    interval, wrong = "", ""
+    wrong = ""
     if gain.reach is not None:
-        interval = f"{fixed(gain.mean - gain.reach)} to {fixed(gain.mean + gain.reach)}"
         share = sign_error(gain.differences)
         wrong = "< 0.1 %" if share < 0.001 else percent(share)
-    numbers = (fixed(gain.mean), interval, count(len(gain.differences)), wrong)
+    numbers = (fixed(gain.mean), gain.interval, count(len(gain.differences)), wrong)
     return [gain.label, chapter, *map(number_cell, numbers), OVER_SEEDS[gain.holds]]

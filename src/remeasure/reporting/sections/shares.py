@@ -200,7 +200,4 @@ def _compared(report: Report, label: str, run: Run) -> list[object]:
     found = _against_block(report, label, run)
     if not found.differences:
         return [number_cell(""), number_cell(""), ""]
-    interval = ""
-    if found.reach is not None:
-        interval = f"{fixed(found.mean - found.reach)} to {fixed(found.mean + found.reach)}"
-    return [number_cell(fixed(found.mean)), number_cell(interval), OVER_SEEDS[found.holds]]
+    return [number_cell(fixed(found.mean)), number_cell(found.interval), OVER_SEEDS[found.holds]]
