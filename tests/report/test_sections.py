@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -96,7 +97,7 @@ def test_every_claim_belongs_to_a_section(report: Report) -> None:
 def test_nothing_measured_is_said_and_never_zero(name: str, empty_report: Report) -> None:
     html = getattr(sections, name)(empty_report)
     assert "not measured" in words(html) or name == "reproduce"
-    allowed = {"not measured", "–", "", *(printed(row) for row in empty_report.rows())}
+    allowed = {"not measured", "–", "lost", "", *(printed(row) for row in empty_report.rows())}
     for row in re.findall(r"<tr[^>]*>(.*?)</tr>", html, flags=re.S):
         if "not measured" in row:
             cells = re.findall(r'<td class="number[^"]*"[^>]*>(.*?)</td>', row, flags=re.S)
@@ -179,6 +180,21 @@ def test_commit_machine_and_times_come_from_provenance(
     assert "torch 2.0.0" in text
     missing = words(sections.answer(empty_report))
     assert "Commit not on record" in missing
+
+
+def test_the_ledger_counts_what_was_lost_with_its_table_and_how_much_of_it_is_measured(
+    report: Report,
+) -> None:
+    findings = report.results.records["metrics/ledger.json"]["findings"]
+    lost = [row for row in findings if row["lost"]]
+    first, *others = lost
+    less = {**report.results.records["metrics/ledger.json"]}
+    less["findings"] = [{**first, "measured": None, "reason": "has not run"}, *others]
+    records = {**report.results.records, "metrics/ledger.json": less}
+    one_less = replace(report, results=replace(report.results, records=records))
+    html = sections.ledger(one_less)
+    assert f"{len(lost)} numbers stood in tables" in html
+    assert f"{len(lost) - 1} of them are measured" in html
 
 
 def test_ledger_rows_link_to_their_section_and_stage(report: Report) -> None:

@@ -84,8 +84,15 @@ def test_a_measurement_that_found_none_is_not_one_that_is_missing(report: Report
     assert ours_in_words(unsettled, {**found, "reason": "has not run here"}) == "not measured"
 
 
-def test_a_lost_cell_of_the_chapter_is_a_dash(report: Report) -> None:
-    assert "–" in printed_cell(report.results.claim("ladder.head.ppl")).content
+def test_a_lost_cell_of_the_chapter_says_so_and_one_that_never_was_is_a_dash(
+    report: Report,
+) -> None:
+    lost = printed_cell(report.results.claim("ladder.head.ppl")).content
+    never = printed_cell(report.results.claim("companion.leak.ppl")).content
+    assert ">lost<" in lost
+    assert "–" not in lost
+    assert ">–<" in never
+    assert ">–<" in printed_cell(None).content
 
 
 def test_a_reason_has_real_minus_signs_and_plain_exponents(report: Report) -> None:

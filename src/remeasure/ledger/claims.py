@@ -215,6 +215,8 @@ class Finding(Settings):
     section: Name
     what: str
     address: Address
+    lost: bool = False
+    """Whether it stood in a table of the chapter that its text as handed down has lost."""
 
     @property
     def addresses(self) -> tuple[str, ...]:

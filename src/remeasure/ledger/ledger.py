@@ -147,6 +147,7 @@ def _finding(finding: Finding, claims: Claims, records: Records) -> dict[str, An
         "id": finding.id,
         "section": finding.section,
         "what": finding.what,
+        "lost": finding.lost,
         "measured": value if isinstance(value, Mapping) or value is None else {"value": value},
         "reason": reason,
         "stages": stages_of(finding, claims),

@@ -25,6 +25,7 @@ PAIRS = ", "
 """Between the pairs of an order."""
 HYPHEN_MINUS = re.compile(r"(?<!\w)-(?=\d)")
 """A minus before a number; that of an exponent, as in 1e-06, stays as it is."""
+LOST = ("lost", "stood in a table that the chapter’s text has lost")
 NOTHING = Cell(str(tag("span", "not measured", kind="missing")), NUMERIC, math.inf)
 
 
@@ -109,12 +110,12 @@ def grid(
 
 
 def printed_cell(row: Row | None) -> Cell:
-    """What the chapter prints."""
+    """What the chapter prints, or that it is lost."""
     value = None if row is None else row.get("printed")
     if row is None or value is None:
-        return Cell(
-            '<span class="missing" title="no figure to compare with">–</span>', NUMERIC, math.inf
-        )
+        lost = row is not None and row.get("lost")
+        word, why = LOST if lost else ("–", "no figure to compare with")
+        return Cell(tag("span", word, kind="missing", title=why), NUMERIC, math.inf)
     text = printed(row)
     if isinstance(value, str):
         return Cell(escape(text), "words", text)

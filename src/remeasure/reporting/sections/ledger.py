@@ -1,10 +1,21 @@
 """The ledger: every figure of the chapters, to be sorted and filtered where scripts run."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from remeasure.figures.words import significant
-from remeasure.reporting.html import Cell, Html, Line, escape, join, link, table, tag
+from remeasure import paths
+from remeasure.figures.words import count, significant
+from remeasure.reporting.html import (
+    Cell,
+    Html,
+    Line,
+    escape,
+    join,
+    link,
+    paragraph,
+    table,
+    tag,
+)
 from remeasure.reporting.loading import Report, Row
 from remeasure.reporting.verdicts import NUMERIC, anchor, comparison_cells, ours_in_words
 
@@ -31,7 +42,26 @@ SECTIONS = {
 
 def ledger(report: Report) -> Html:
     """All claims, then what was measured though no chapter prints it."""
-    return join(_claims(report), _findings(report))
+    return join(_lost(report), _claims(report), _findings(report))
+
+
+def _lost(report: Report) -> Html | None:
+    rows = [row for row in _all_findings(report) if row["lost"]]
+    if not rows:
+        return None
+    measured = sum(row["measured"] is not None for row in rows)
+    return paragraph(
+        [
+            f"{count(len(rows))} numbers stood in tables that the main chapter’s text has lost."
+            f" {count(measured)} of them are measured: in the tables above, with the word lost in"
+            " the chapter’s place, and at the end of this section."
+        ]
+    )
+
+
+def _all_findings(report: Report) -> Sequence[Row]:
+    found: Sequence[Row] = report.results.records.get(str(paths.LEDGER), {}).get("findings", [])
+    return found
 
 
 def _claims(report: Report) -> Html:
@@ -65,7 +95,7 @@ def _line(report: Report, row: Row) -> Line:
 
 
 def _findings(report: Report) -> Html | None:
-    rows = report.results.records.get("metrics/ledger.json", {}).get("findings", [])
+    rows = _all_findings(report)
     if not rows:
         return None
     lines = [
@@ -73,6 +103,7 @@ def _findings(report: Report) -> Html | None:
             (
                 join(escape(row["what"]), tag("code", row["id"])),
                 Cell(_section(row)),
+                "lost" if row["lost"] else "",
                 Cell(escape(ours_in_words(report, row)), NUMERIC),
                 Cell(_stages(report, row)),
             ),
@@ -82,7 +113,7 @@ def _findings(report: Report) -> Html | None:
         for row in rows
     ]
     summary = tag("summary", f"{len(rows)} more numbers that no chapter prints")
-    headings = ("Number", "Section", Cell("Ours", NUMERIC), "Stages")
+    headings = ("Number", "Section", "Chapter", Cell("Ours", NUMERIC), "Stages")
     shown = table(headings, lines, caption="Measured, and printed nowhere")
     return tag("details", join(summary, shown))
 
