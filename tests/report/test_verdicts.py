@@ -4,8 +4,11 @@ from typing import Any
 import pytest
 
 from remeasure.reporting.loading import Report
+from remeasure.reporting.sections import seeds
 from remeasure.reporting.verdicts import (
+    comparison,
     comparison_cells,
+    grid,
     ours_cell,
     ours_in_words,
     printed,
@@ -99,3 +102,19 @@ def test_a_reason_has_real_minus_signs_and_plain_exponents(report: Report) -> No
     changed = row(report, "ladder.one_block.val_ppl", reason="outside -0.2 to 1e-06")
     *_, verdict = comparison_cells(report, changed)
     assert "outside −0.2 to 1e-06" in verdict.content
+
+
+def test_a_table_with_numbers_from_two_processors_says_so(report: Report) -> None:
+    rows = [("heads", "ladder.heads.ppl"), ("block", "ladder.one_block.val_ppl")]
+    both = [("", [name for _, name in rows])]
+    ours = report.ran("ablation@heads")
+    assert ours is not None
+    theirs = {**ours, "machine": {**ours["machine"], "gpu": "an invented GPU"}}
+    moved = {**report.provenance, "provenance/ablations/heads.json": theirs}
+    elsewhere = replace(report, provenance=moved)
+    for found, said in ((report, False), (elsewhere, True)):
+        for table in (comparison(found, rows, ""), grid(found, "", ("a", "b"), both, "")):
+            assert ("Measured on different machines: an invented processor" in table) == said
+            assert ("an invented processor with an invented GPU" in table) == said
+    assert "different machines" not in comparison(elsewhere, rows[:1], "")
+    assert "different machines" in seeds(elsewhere)

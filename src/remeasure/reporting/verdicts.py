@@ -9,6 +9,7 @@ from remeasure.figures.words import MINUS, count, fixed, significant
 from remeasure.ledger.verdicts import Verdict
 from remeasure.reporting.html import Cell, Html, escape, join, link, table, tag
 from remeasure.reporting.loading import Report, Row
+from remeasure.reporting.machines import mixed
 
 SIGNS = {
     Verdict.REPRODUCED: "✓",
@@ -63,11 +64,15 @@ def comparison(
 ) -> Html:
     """A line a claim or finding, (label, id) each: chapter, ours, spread, n, verdict."""
     found = [(label, report.results.claim(name)) for label, name in rows]
-    return table(
-        (first, *HEADINGS),
-        [(label, *comparison_cells(report, row)) for label, row in found if row is not None],
-        caption=caption,
-        kind="comparison",
+    lines = [(label, row) for label, row in found if row is not None]
+    return join(
+        table(
+            (first, *HEADINGS),
+            [(label, *comparison_cells(report, row)) for label, row in lines],
+            caption=caption,
+            kind="comparison",
+        ),
+        mixed(report, (stage for _, row in lines for stage in row["stages"])),
     )
 
 
@@ -106,7 +111,10 @@ def grid(
                 line.append(printed_cell(row))
             line.append(ours_cell(report, row))
         body.append(line)
-    return table(headings, body, caption=caption, kind="grid", groups=groups)
+    stages = (stage for _, cells in found for row in cells if row for stage in row["stages"])
+    return join(
+        table(headings, body, caption=caption, kind="grid", groups=groups), mixed(report, stages)
+    )
 
 
 def printed_cell(row: Row | None) -> Cell:

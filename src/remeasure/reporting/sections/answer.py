@@ -8,6 +8,7 @@ from remeasure.figures.words import count, duration, listed, percent
 from remeasure.ledger.verdicts import Verdict
 from remeasure.reporting.html import Html, join, link, paragraph, tag
 from remeasure.reporting.loading import Report, Row
+from remeasure.reporting.machines import machine
 from remeasure.reporting.verdicts import (
     SIGNS,
     anchor,
@@ -197,13 +198,6 @@ def _time(report: Report) -> str | None:
     if not seconds:
         return None
     return f"{duration(sum(seconds))} in {len(seconds)} stages, one after the other"
-
-
-def machine(ran: Mapping[str, Any]) -> str:
-    """The machine of a stage, in words."""
-    found = ran["machine"]
-    gpu = f", {found['gpu']}" if found.get("gpu") else ""
-    return f"{found['processor']}, {found['cores']} cores{gpu}, {found['system']}"
 
 
 def commit(ran: Mapping[str, Any]) -> str | None:

@@ -5,7 +5,8 @@ from pathlib import PurePosixPath
 from remeasure.figures.words import duration
 from remeasure.reporting.html import Cell, Html, Line, join, table, tag
 from remeasure.reporting.loading import Report
-from remeasure.reporting.sections.answer import commit, machine
+from remeasure.reporting.machines import machine
+from remeasure.reporting.sections.answer import commit
 from remeasure.reporting.verdicts import NUMERIC
 
 GROUPS = {"ablations": "ablation", "probes": "probe", "benchmarks": "benchmark"}

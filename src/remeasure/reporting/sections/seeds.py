@@ -9,6 +9,7 @@ from remeasure.ledger.statistics import sign_error, t_quantile
 from remeasure.records.results import Spread
 from remeasure.reporting.html import Cell, Html, join, paragraph, table
 from remeasure.reporting.loading import Report
+from remeasure.reporting.machines import mixed
 from remeasure.reporting.verdicts import NOTHING, NUMERIC, number_cell, printed_cell
 
 HELD_OUT = "held_out.perplexity"
@@ -101,6 +102,7 @@ def seeds(report: Report) -> Html:
             caption="Points of perplexity gained, seed by seed",
             kind="comparison",
         ),
+        mixed(report, (f"ablation@{name}" for _, *pair, _, _ in COMPARISONS for name in pair)),
     )
 
 
