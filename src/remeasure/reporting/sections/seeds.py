@@ -136,4 +136,4 @@ def _line(report: Report, gain: Gain) -> list[object]:
         share = sign_error(gain.differences)
         wrong = "< 0.1 %" if share < 0.001 else percent(share)
     numbers = (fixed(gain.mean), gain.interval, count(len(gain.differences)), wrong)
-    return [gain.label, chapter, *map(number_cell, numbers), OVER_SEEDS[gain.holds]]
+    return [gain.label, chapter, *map(number_cell, numbers), Cell(OVER_SEEDS[gain.holds], "nowrap")]

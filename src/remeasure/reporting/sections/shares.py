@@ -200,4 +200,5 @@ def _compared(report: Report, label: str, run: Run) -> list[object]:
     found = _against_block(report, label, run)
     if not found.differences:
         return [number_cell(""), number_cell(""), ""]
-    return [number_cell(fixed(found.mean)), number_cell(found.interval), OVER_SEEDS[found.holds]]
+    holds = Cell(OVER_SEEDS[found.holds], "nowrap")
+    return [number_cell(fixed(found.mean)), number_cell(found.interval), holds]
