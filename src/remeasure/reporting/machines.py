@@ -21,18 +21,30 @@ def processor(ran: Mapping[str, Any]) -> str:
     return f"{found} with {gpu}" if gpu else found
 
 
-def mixed(report: Report, stages: Iterable[str]) -> Html | None:
-    """That a table of these stages compares numbers from several processors, if it does.
+def mixed(report: Report, compared: Iterable[Iterable[str]]) -> Html | None:
+    """That stages which are compared with each other ran on several processors, where they did.
 
     Rounding differs between them, so that one seed takes another course on each: such differences
     are like those between seeds, and a time is not to be compared at all.
     """
-    found = [ran for stage in dict.fromkeys(stages) if (ran := report.ran(stage)) is not None]
-    names = list(dict.fromkeys(map(processor, found)))
-    if len(names) < 2:
+    names: dict[str, None] = {}
+    for stages in compared:
+        found = [ran for stage in stages if (ran := report.ran(stage)) is not None]
+        processors = dict.fromkeys(map(processor, found))
+        if len(processors) > 1:
+            names |= processors
+    if not names:
         return None
     return tag(
         "p",
-        f"Measured on different machines: {listed(names)}; the report’s last table says which.",
+        f"Compared across machines: {listed(names)}; the report’s last table says which.",
         kind="reason",
     )
+
+
+def by_group(stages: Iterable[str]) -> list[list[str]]:
+    """Stages of one group, such as `ablation`, together: what a table of all of them compares."""
+    groups: dict[str, list[str]] = {}
+    for stage in stages:
+        groups.setdefault(stage.partition("@")[0], []).append(stage)
+    return list(groups.values())

@@ -9,7 +9,7 @@ from remeasure.figures.words import MINUS, count, fixed, significant
 from remeasure.ledger.verdicts import Verdict
 from remeasure.reporting.html import Cell, Html, escape, join, link, table, tag
 from remeasure.reporting.loading import Report, Row
-from remeasure.reporting.machines import mixed
+from remeasure.reporting.machines import by_group, mixed
 
 SIGNS = {
     Verdict.REPRODUCED: "✓",
@@ -72,7 +72,7 @@ def comparison(
             caption=caption,
             kind="comparison",
         ),
-        mixed(report, (stage for _, row in lines for stage in row["stages"])),
+        mixed(report, by_group(stage for _, row in lines for stage in row["stages"])),
     )
 
 
@@ -113,7 +113,8 @@ def grid(
         body.append(line)
     stages = (stage for _, cells in found for row in cells if row for stage in row["stages"])
     return join(
-        table(headings, body, caption=caption, kind="grid", groups=groups), mixed(report, stages)
+        table(headings, body, caption=caption, kind="grid", groups=groups),
+        mixed(report, by_group(stages)),
     )
 
 

@@ -102,7 +102,7 @@ def seeds(report: Report) -> Html:
             caption="Points of perplexity gained, seed by seed",
             kind="comparison",
         ),
-        mixed(report, (f"ablation@{name}" for _, *pair, _, _ in COMPARISONS for name in pair)),
+        mixed(report, (map("ablation@{}".format, pair) for _, *pair, _, _ in COMPARISONS)),
     )
 
 
