@@ -34,6 +34,10 @@ class Report:
         rows = self.results.records.get(str(paths.LEDGER), {}).get("claims", [])
         return [row for row in rows if section in (None, row["section"])]
 
+    def findings(self) -> list[Row]:
+        """The ledger's numbers that no chapter prints."""
+        return list(self.results.records.get(str(paths.LEDGER), {}).get("findings", []))
+
     def measured(self, row: Row) -> Row | None:
         """What was measured for a claim or finding, even where it does not count.
 

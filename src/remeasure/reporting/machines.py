@@ -11,10 +11,10 @@ from remeasure.reporting.loading import Report
 def machine(ran: Mapping[str, Any]) -> str:
     """The machine of a stage, in words."""
     found = ran["machine"]
-    return f"{processor(ran)}, {found['cores']} cores, {found['system']}"
+    return f"{_processor(ran)}, {found['cores']} cores, {found['system']}"
 
 
-def processor(ran: Mapping[str, Any]) -> str:
+def _processor(ran: Mapping[str, Any]) -> str:
     """What did the arithmetic of a stage: two of one name round alike, others may not."""
     found: str = ran["machine"]["processor"]
     gpu = ran["machine"].get("gpu")
@@ -30,7 +30,7 @@ def mixed(report: Report, compared: Iterable[Iterable[str]]) -> Html | None:
     names: dict[str, None] = {}
     for stages in compared:
         found = [ran for stage in stages if (ran := report.ran(stage)) is not None]
-        processors = dict.fromkeys(map(processor, found))
+        processors = dict.fromkeys(map(_processor, found))
         if len(processors) > 1:
             names |= processors
     if not names:

@@ -1,9 +1,8 @@
 """The ledger: every figure of the chapters, to be sorted and filtered where scripts run."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from remeasure import paths
 from remeasure.figures.words import count, significant
 from remeasure.reporting.html import (
     Cell,
@@ -46,7 +45,7 @@ def ledger(report: Report) -> Html:
 
 
 def _lost(report: Report) -> Html | None:
-    rows = [row for row in _all_findings(report) if row["lost"]]
+    rows = [row for row in report.findings() if row["lost"]]
     if not rows:
         return None
     measured = sum(row["measured"] is not None for row in rows)
@@ -57,11 +56,6 @@ def _lost(report: Report) -> Html | None:
             " the chapter’s place, and at the end of this section."
         ]
     )
-
-
-def _all_findings(report: Report) -> Sequence[Row]:
-    found: Sequence[Row] = report.results.records.get(str(paths.LEDGER), {}).get("findings", [])
-    return found
 
 
 def _claims(report: Report) -> Html:
@@ -95,7 +89,7 @@ def _line(report: Report, row: Row) -> Line:
 
 
 def _findings(report: Report) -> Html | None:
-    rows = _all_findings(report)
+    rows = report.findings()
     if not rows:
         return None
     lines = [
