@@ -83,6 +83,9 @@ ACCURACY = {
     "pool_uniform": (0.28, 0.31, 0.25, 0.29),
     "pool_one_block": (1.0, 0.93, 1.0, 1.0),
     "pool_two_blocks": (1.0, 1.0, 1.0, 1.0),
+    "category_one_block_low_rate": (1.0, 1.0, 0.99, 1.0),
+    "pool_one_block_low_rate": (0.99, 1.0, 1.0, 0.96),
+    "pool_two_blocks_low_rate": (1.0, 1.0, 1.0, 1.0),
 }
 RECURRENT = {
     "rnn": {"perplexity": 47.0, "at_start": 0.5, "at_end": 0.8},
@@ -261,7 +264,7 @@ class _Writer:
 
     def referent(self, name: str, values: tuple[float, ...]) -> None:
         accuracy = spread(dict(enumerate(values)))
-        blocks = {"uniform": 0, "one_block": 1, "two_blocks": 2}[name.partition("_")[2]]
+        blocks = next(n for n, kind in enumerate(("uniform", "one_", "two_")) if kind in name)
         attention: dict[str, Any] = {"uniform_weight": 1 / 15}
         for block in range(1, blocks + 1):
             attention |= {

@@ -49,6 +49,7 @@ FIGURES: Mapping[str, Callable[[Results], Picture]] = {
         cost.kv_cache,
         referent.referent_accuracy,
         referent.referent_curves,
+        referent.referent_curves_low_rate,
         referent.attention_map,
         recurrent.gradient_at_start,
         recurrent.gradient_at_end,

@@ -14,15 +14,24 @@ from remeasure.records.results import Results
 RUNS = (
     ("category_uniform", "kinds: uniform average", "referent.category.uniform_average"),
     ("category_one_block", "kinds: one block", "referent.category.one_block"),
+    ("category_one_block_low_rate", "kinds: one block, lower rate", "referent.category.one_block"),
     ("category_two_blocks", "kinds: two blocks", None),
     ("pool_uniform", "one pool: uniform average", "referent.pool.uniform_average"),
     ("pool_one_block", "one pool: one block", "referent.pool.one_block"),
+    ("pool_one_block_low_rate", "one pool: one block, lower rate", "referent.pool.one_block"),
     ("pool_two_blocks", "one pool: two blocks", "referent.pool.two_blocks"),
+    ("pool_two_blocks_low_rate", "one pool: two blocks, lower rate", "referent.pool.two_blocks"),
 )
-LEARNERS = (
+Learner = tuple[str, str, marks.Look]
+
+LEARNERS: tuple[Learner, ...] = (
     ("pool_uniform", "uniform average", marks.look(4)),
     ("pool_one_block", "one block", marks.look(1)),
     ("pool_two_blocks", "two blocks", marks.look(0)),
+)
+LOW_RATE_LEARNERS: tuple[Learner, ...] = (
+    ("pool_one_block_low_rate", "one block", marks.look(1)),
+    ("pool_two_blocks_low_rate", "two blocks", marks.look(0)),
 )
 MAPPED = "pool_two_blocks"
 """The run whose attention is drawn: two blocks, the one that the chapter shows."""
@@ -33,7 +42,7 @@ APART = 0.5
 
 def referent_accuracy(results: Results) -> Picture:
     """Share of held-out sentences answered rightly, a dot a seed."""
-    figure, axes = panel(410, 270)
+    figure, axes = panel(410, 340)
     said: list[str] = []
     names: list[str] = []
     for place, (name, label, claim) in enumerate(RUNS):
@@ -62,10 +71,19 @@ def referent_accuracy(results: Results) -> Picture:
 
 def referent_curves(results: Results) -> Picture:
     """Accuracy over training where only the order of the nouns tells, a line a seed."""
+    return _curves(results, LEARNERS)
+
+
+def referent_curves_low_rate(results: Results) -> Picture:
+    """The same at a third of the learning rate."""
+    return _curves(results, LOW_RATE_LEARNERS)
+
+
+def _curves(results: Results, learners: Sequence[Learner]) -> Picture:
     figure, axes = panel(410, 270)
     said = []
     ends = []
-    for name, label, style in LEARNERS:
+    for name, label, style in learners:
         curve = results.curve("referent", name)
         if curve is None:
             continue

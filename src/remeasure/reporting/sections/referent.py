@@ -14,7 +14,11 @@ ACCURACY = (
     ("one pool: uniform average", "referent.pool.uniform_average"),
     ("one pool: one block", "referent.pool.one_block"),
     ("one pool: two blocks", "referent.pool.two_blocks"),
+    ("lower rate, kinds of noun: one block", "referent.category_one_block_low_rate.accuracy"),
+    ("lower rate, one pool: one block", "referent.pool_one_block_low_rate.accuracy"),
+    ("lower rate, one pool: two blocks", "referent.pool_two_blocks_low_rate.accuracy"),
 )
+ONE_BLOCK, ONE_BLOCK_LOW_RATE = "pool_one_block", "pool_one_block_low_rate"
 LOOKS = (
     "referent.uniform_weight",
     "referent.block1_same_for_both_adjectives",
@@ -44,6 +48,7 @@ def referent(report: Report) -> Html:
                     wrong,
                 ),
                 *(_settled(report, *run) for run in RUNS if run[0].startswith("pool_")),
+                _rates(report),
             ]
         ),
         comparison(report, ACCURACY, "Share of held-out sentences answered rightly"),
@@ -51,8 +56,19 @@ def referent(report: Report) -> Html:
             results,
             ("referent_accuracy", "A dot a seed; diamonds: the chapter’s one run. Dotted: a half."),
             ("referent_curves", "How the answer is found, a line a seed, one pool of nouns."),
+            ("referent_curves_low_rate", "The same at the lower rate."),
         ),
         others(report, "referent", [*(name for _, name in ACCURACY), *LOOKS]),
+    )
+
+
+def _rates(report: Report) -> str:
+    """Which learning rates the runs had; the chapter does not say."""
+    runs = report.params["referent"]["runs"]
+    usual, lower = (runs[name]["learning_rate"] for name in (ONE_BLOCK, ONE_BLOCK_LOW_RATE))
+    return (
+        f"The chapter does not say how it trained; the learning rate here is {usual:g}, and"
+        f" {lower:g} where it says lower rate."
     )
 
 
