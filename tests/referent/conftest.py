@@ -16,6 +16,7 @@ def sentence_spec(small_spec: ModelSpec) -> ModelSpec:
 @pytest.fixture
 def small_params(params: dict[str, Any]) -> dict[str, Any]:
     """A section `referent` of a few steps, beside what it is read with."""
+    schedule = {"steps": 4, "learning_rate": 1e-3}
     return {
         "base": {**params["base"], "d_model": 8, "context": 17},
         "training": {"fraction": 1.0, "precision": "float32", "device": "cpu"},
@@ -23,15 +24,14 @@ def small_params(params: dict[str, Any]) -> dict[str, Any]:
             "language": {"held_out": 0.2, "split_seed": 0},
             "budget": {
                 "batch_size": 8,
-                "learning_rate": 1e-3,
                 "warmup_steps": 2,
                 "evaluate_every": 2,
                 "seeds": [3, 5],
             },
             "runs": {
-                "attention": {"task": "pool", "steps": 4, "n_blocks": 2},
-                "uniform": {"task": "category", "steps": 4, "mixer": "uniform", "ffn": "none"},
-                "short": {"task": "pool", "steps": 4, "context": 16},
+                "attention": {"task": "pool", **schedule, "n_blocks": 2},
+                "uniform": {"task": "category", **schedule, "mixer": "uniform", "ffn": "none"},
+                "short": {"task": "pool", **schedule, "context": 16},
             },
         },
     }

@@ -4,7 +4,7 @@ from remeasure.errors import ParameterError
 from remeasure.params.referent import referent_plan
 
 
-def test_a_plan_is_base_with_the_run_s_own_keys_and_steps(small_params):
+def test_a_plan_is_base_with_the_run_s_own_keys_steps_and_rate(small_params):
     small_params["training"]["fraction"] = 0.5
     plan = referent_plan(small_params, "attention")
     assert plan.task == "pool"
@@ -12,6 +12,7 @@ def test_a_plan_is_base_with_the_run_s_own_keys_and_steps(small_params):
     assert plan.budget.model_dump() == {
         **small_params["referent"]["budget"],
         "steps": 2,
+        "learning_rate": 1e-3,
         "warmup_steps": 1,
         "evaluate_every": 1,
         "evaluated_at": (),
@@ -40,11 +41,13 @@ def test_every_value_that_a_plan_reads_is_named(small_params):
             "runs.attention.task: 'garden' is not one of category, pool",
         ),
         ("runs.attention", "steps", 0, "runs.attention.steps: 0 is not allowed"),
+        ("runs.attention", "learning_rate", 0.0, "attention.learning_rate: 0.0 is not allowed"),
         ("runs.attention", "mixr", "none", "runs.attention.mixr: unknown key"),
         ("runs.attention", "n_heads", 3, "not divisible"),
         ("language", "held_out", 0.6, "language.held_out: 0.6 is not allowed"),
         ("language", "held_out", 0.0, "language.held_out: 0.0 is not allowed"),
         ("budget", "steps", 9, "budget.steps: unknown key"),
+        ("budget", "learning_rate", 1e-3, "budget.learning_rate: unknown key"),
         ("budget", "evaluated_at", [64], "budget.evaluated_at: unknown key"),
         ("budget", "seeds", [1, 1], "one seed twice"),
         ("budget", "batch", 1, "budget.batch: unknown key"),
@@ -59,7 +62,7 @@ def test_what_cannot_be_used_is_named(small_params, where, key, value, message):
         referent_plan(small_params, "attention")
 
 
-@pytest.mark.parametrize("key", ["task", "steps"])
+@pytest.mark.parametrize("key", ["task", "steps", "learning_rate"])
 def test_what_is_missing_is_named(small_params, key):
     del small_params["referent"]["runs"]["attention"][key]
     with pytest.raises(ParameterError, match=f"referent.runs.attention.{key}: missing"):

@@ -26,10 +26,11 @@ class LanguageSettings(Settings):
 
 
 class Run(Settings):
-    """Which of the two languages a model learns, and for how many optimizer steps."""
+    """Which of the two languages a model learns, for how many optimizer steps, at which rate."""
 
     task: Literal["category", "pool"]
     steps: Steps
+    learning_rate: Annotated[float, Field(gt=0, le=100)]
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,15 @@ def referent_plan(params: Mapping[str, Any], name: str) -> ReferentPlan:
 def _budget(params: Mapping[str, Any], run: Run) -> Budget:
     where = "referent.budget"
     shared = mapping(params, where)
-    given_elsewhere = {"steps": run.steps, "evaluated_at": []}
+    given_elsewhere = {
+        "steps": run.steps,
+        "learning_rate": run.learning_rate,
+        "evaluated_at": [],
+    }
     for key in given_elsewhere:
         if key in shared:
             raise ParameterError(
-                f"{where}.{key}: unknown key; steps stand with each run, and all sentences are"
-                " equally long"
+                f"{where}.{key}: unknown key; steps and learning_rate stand with each run, and all"
+                " sentences are equally long"
             )
     return check(Budget, {**shared, **given_elsewhere}, where)
