@@ -120,3 +120,15 @@ def test_a_table_with_numbers_from_two_processors_says_so(report: Report) -> Non
     apart = [rows[0], ("permuted", "positions.permutation_equivariance")]
     assert "Compared across" not in comparison(elsewhere, apart, ""), "a probe is another matter"
     assert "Compared across" in seeds(elsewhere)
+
+
+def test_two_generations_of_one_name_are_two_processors(report: Report) -> None:
+    rows = [("heads", "ladder.heads.ppl"), ("block", "ladder.one_block.val_ppl")]
+    moved = dict(report.provenance)
+    for name, model in (("heads", "1"), ("one_block", "2")):
+        path = f"provenance/ablations/{name}.json"
+        kind = {"cpu_family": "26", "model": model, "stepping": "1", "instructions": None}
+        moved[path] = {**moved[path], "machine": {**moved[path]["machine"], "model": kind}}
+    table = comparison(replace(report, provenance=moved), rows, "")
+    for model in ("1", "2"):
+        assert f"an invented processor (family 26, model {model})" in table

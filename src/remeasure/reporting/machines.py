@@ -15,10 +15,19 @@ def machine(ran: Mapping[str, Any]) -> str:
 
 
 def _processor(ran: Mapping[str, Any]) -> str:
-    """What did the arithmetic of a stage: two of one name round alike, others may not."""
-    found: str = ran["machine"]["processor"]
-    gpu = ran["machine"].get("gpu")
-    return f"{found} with {gpu}" if gpu else found
+    """What did the arithmetic of a stage: two of one name round alike, others may not.
+
+    Clouds call several generations by one name, so family and model stand beside it where known.
+    """
+    found = ran["machine"]
+    model, gpu = found.get("model") or {}, found.get("gpu")
+    known = ", ".join(
+        f"{word} {model[key]}"
+        for key, word in (("cpu_family", "family"), ("model", "model"))
+        if model.get(key)
+    )
+    named = f"{found['processor']} ({known})" if known else found["processor"]
+    return f"{named} with {gpu}" if gpu else named
 
 
 def mixed(report: Report, compared: Iterable[Iterable[str]]) -> Html | None:
