@@ -4,6 +4,7 @@ from remeasure.figures.scaling import PAIRS, WIDTHS, gain_of
 from remeasure.figures.words import fixed, listed, percent, significant
 from remeasure.reporting.html import Cell, Html, figures, join, paragraph, table
 from remeasure.reporting.loading import Report
+from remeasure.reporting.machines import mixed
 from remeasure.reporting.prose import BANDS, DIAMONDS, MARKED, ppl, told
 from remeasure.reporting.verdicts import (
     NUMERIC,
@@ -171,11 +172,15 @@ def _pairs(report: Report) -> Html:
                 Cell(badge(claim) if claim else ""),
             ]
         )
-    return table(
-        ("head width, budget", *(Cell(name, NUMERIC) for name in HEADINGS), "Verdict"),
-        rows,
-        caption="Held-out perplexity with and without the division",
-        kind="comparison",
+    stages = [f"ablation@{name}" for pair in PAIRS for name in (pair.divided, pair.undivided)]
+    return join(
+        table(
+            ("head width, budget", *(Cell(name, NUMERIC) for name in HEADINGS), "Verdict"),
+            rows,
+            caption="Held-out perplexity with and without the division",
+            kind="comparison",
+        ),
+        mixed(report, [stages]),
     )
 
 
