@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from remeasure.reporting.loading import Report
-from remeasure.reporting.sections import seeds
+from remeasure.reporting.sections import recurrent, seeds
 from remeasure.reporting.verdicts import (
     comparison,
     comparison_cells,
@@ -120,6 +120,17 @@ def test_a_table_with_numbers_from_two_processors_says_so(report: Report) -> Non
     apart = [rows[0], ("permuted", "positions.permutation_equivariance")]
     assert "Compared across" not in comparison(elsewhere, apart, ""), "a probe is another matter"
     assert "Compared across" in seeds(elsewhere)
+
+
+def test_attention_beside_the_recurrent_state_and_the_block_may_be_of_two_processors(
+    report: Report,
+) -> None:
+    assert "Compared across" not in recurrent(report)
+    path = "provenance/ablations/one_block.json"
+    ours = report.provenance[path]
+    theirs = {**ours, "machine": {**ours["machine"], "gpu": "an invented GPU"}}
+    elsewhere = replace(report, provenance={**report.provenance, path: theirs})
+    assert "Compared across machines: an invented processor" in recurrent(elsewhere)
 
 
 def test_two_generations_of_one_name_are_two_processors(report: Report) -> None:

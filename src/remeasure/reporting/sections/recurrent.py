@@ -7,6 +7,7 @@ from remeasure.figures.words import count, fixed, listed, significant
 from remeasure.records.results import Spread
 from remeasure.reporting.html import Html, figures, join, paragraph
 from remeasure.reporting.loading import Report
+from remeasure.reporting.machines import mixed
 from remeasure.reporting.prose import lower, points, ppl, times, told
 from remeasure.reporting.verdicts import grid
 
@@ -39,6 +40,7 @@ def recurrent(report: Report) -> Html:
             [*_rows(PERPLEXITIES), ("one block, as an ablation", ONE_BLOCK)],
             "As many parameters, the same text and budget",
         ),
+        mixed(report, [("ablation@one_block", f"recurrent@{ATTENTION[0]}")]),
         grid(
             report,
             "",
