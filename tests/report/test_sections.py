@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 from synthetic import write_ledger, write_project
 
 from remeasure import paths
+from remeasure.figures.words import duration
 from remeasure.ledger.verdicts import Verdict
 from remeasure.records.files import read_json, write_json
 from remeasure.reporting import sections
@@ -180,6 +181,19 @@ def test_commit_machine_and_times_come_from_provenance(
     assert "torch 2.0.0" in text
     missing = words(sections.answer(empty_report))
     assert "Commit not on record" in missing
+
+
+def test_each_machine_has_its_share_of_the_stages_and_of_the_time(report: Report) -> None:
+    path = "provenance/ablations/one_block.json"
+    ours = report.provenance[path]
+    theirs = {**ours, "machine": {**ours["machine"], "cores": 64}, "wall_seconds": 7380}
+    text = words(
+        sections.reproduce(replace(report, provenance={**report.provenance, path: theirs}))
+    )
+    assert "64 cores, Linux: 1 stage, 2 h 03 min" in text
+    others = sum(ran["wall_seconds"] for ran in report.provenance.values()) - ours["wall_seconds"]
+    told = f"2 cores, Linux: {len(report.provenance) - 1} stages, {duration(others)}"
+    assert told in text
 
 
 def test_the_ledger_counts_what_was_lost_with_its_table_and_how_much_of_it_is_measured(

@@ -40,7 +40,7 @@ def _stages(report: Report) -> Html:
         )
         for stage, ran in ((stage_of(path), ran) for path, ran in report.provenance.items())
     ]
-    numbered = (tag("li", name) for name in machines)
+    numbered = (tag("li", f"{name}: {_share(report, name)}") for name in machines)
     headings = (
         "stage",
         Cell("wall time", NUMERIC),
@@ -54,6 +54,13 @@ def _stages(report: Report) -> Html:
         tag("ol", Html("".join(numbered))) if machines else None,
         table(headings, lines, caption="How each stage ran", kind="tall"),
     )
+
+
+def _share(report: Report, name: str) -> str:
+    """How many of the stages a machine ran, and how long it took for them."""
+    seconds = [ran["wall_seconds"] for ran in report.provenance.values() if machine(ran) == name]
+    stages = f"{len(seconds)} {'stage' if len(seconds) == 1 else 'stages'}"
+    return f"{stages}, {duration(sum(seconds))}"
 
 
 def stage_of(path: str) -> str:
