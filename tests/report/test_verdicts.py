@@ -104,14 +104,18 @@ def test_a_reason_has_real_minus_signs_and_plain_exponents(report: Report) -> No
     assert "outside −0.2 to 1e-06" in verdict.content
 
 
+def on_an_invented_gpu(report: Report, ablation: str) -> Report:
+    """The report, had this one ablation run on a machine of its own."""
+    path = f"provenance/ablations/{ablation}.json"
+    ours = report.provenance[path]
+    theirs = {**ours, "machine": {**ours["machine"], "gpu": "an invented GPU"}}
+    return replace(report, provenance={**report.provenance, path: theirs})
+
+
 def test_a_table_with_numbers_from_two_processors_says_so(report: Report) -> None:
     rows = [("heads", "ladder.heads.ppl"), ("block", "ladder.one_block.val_ppl")]
     both = [("", [name for _, name in rows])]
-    ours = report.ran("ablation@heads")
-    assert ours is not None
-    theirs = {**ours, "machine": {**ours["machine"], "gpu": "an invented GPU"}}
-    moved = {**report.provenance, "provenance/ablations/heads.json": theirs}
-    elsewhere = replace(report, provenance=moved)
+    elsewhere = on_an_invented_gpu(report, "heads")
     for found, said in ((report, False), (elsewhere, True)):
         for table in (comparison(found, rows, ""), grid(found, "", ("a", "b"), both, "")):
             assert ("Compared across machines: an invented processor" in table) == said
@@ -126,10 +130,7 @@ def test_attention_beside_the_recurrent_state_and_the_block_may_be_of_two_proces
     report: Report,
 ) -> None:
     assert "Compared across" not in recurrent(report)
-    path = "provenance/ablations/one_block.json"
-    ours = report.provenance[path]
-    theirs = {**ours, "machine": {**ours["machine"], "gpu": "an invented GPU"}}
-    elsewhere = replace(report, provenance={**report.provenance, path: theirs})
+    elsewhere = on_an_invented_gpu(report, "one_block")
     assert "Compared across machines: an invented processor" in recurrent(elsewhere)
 
 
