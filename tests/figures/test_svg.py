@@ -49,6 +49,31 @@ def test_ids_belong_to_the_figure_and_are_all_there() -> None:
     assert all(name.startswith("name-") for name in defined)
 
 
+def styles(text: str) -> list[tuple[str, str]]:
+    """Each element's tag and style, wherever the style is written."""
+    root = ElementTree.fromstring(text)
+    rules = dict(re.findall(r"#name-drawing \.(\w+)\{([^}]+)\}", text))
+    return [
+        (element.tag, element.get("style") or rules[element.get("class", "")])
+        for element in root.iter()
+        if element.get("style") or element.get("class")
+    ]
+
+
+def test_a_shared_style_is_written_once_and_is_every_element_s_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shared = svg.inline(picture(), "name")
+    monkeypatch.setattr(svg, "_share_styles", lambda root, name: None)
+    apart = svg.inline(picture(), "name")
+    assert "class=" in shared
+    assert "class=" not in apart
+    assert styles(shared) == styles(apart)
+    written = re.findall(r'(?:style="|\{)([^"}]+)["}]', shared)
+    assert len(written) == len(set(written))
+    assert len(shared) < len(apart)
+
+
 def test_the_same_figure_gives_the_same_bytes() -> None:
     assert svg.inline(picture(), "name") == svg.inline(picture(), "name")
 

@@ -6,6 +6,7 @@ describes the file (metadata, names of groups) goes, so the same figure always g
 
 import io
 import re
+from collections import Counter
 from xml.etree import ElementTree
 
 from remeasure.figures import style
@@ -71,7 +72,28 @@ def _slim(picture: Picture, name: str) -> Element:
     slim = Element(f"{SVG}svg", {"viewBox": view, "width": width, "height": height})
     slim.set("style", f"font-family:{FONT};fill:{_role('ink')};stroke-linejoin:round")
     slim.extend([new for child in body for new in _rewritten(child, name)])
+    _share_styles(slim, name)
     return slim
+
+
+def _share_styles(root: Element, name: str) -> None:
+    """Styles that several elements have, written once; they hold within the figure `name` alone."""
+    styled = [element for element in root.iter() if element is not root and element.get("style")]
+    uses = Counter(element.attrib["style"] for element in styled)
+    classes = {
+        text: f"s{number}"
+        for number, text in enumerate(text for text, times in uses.items() if times > 1)
+    }
+    for element in styled:
+        if element.attrib["style"] in classes:
+            element.set("class", classes[element.attrib.pop("style")])
+    if classes:
+        root.set("id", f"{name}-drawing")
+        rules = Element(f"{SVG}style")
+        rules.text = "".join(
+            f"#{name}-drawing .{shared}{{{text}}}" for text, shared in classes.items()
+        )
+        root.insert(0, rules)
 
 
 def _is_style(element: Element) -> bool:
