@@ -1,6 +1,6 @@
 import pytest
 
-from remeasure.figures.words import duration, fixed, listed, percent, significant
+from remeasure.figures.words import counted, duration, fixed, listed, percent, significant
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,10 @@ def test_significant(value: float, text: str) -> None:
 )
 def test_duration(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_counted() -> None:
+    assert [counted(number, "seed") for number in (0, 1, 2)] == ["0 seeds", "1 seed", "2 seeds"]
 
 
 def test_listed() -> None:

@@ -56,8 +56,9 @@ class Text(HTMLParser):
 
 
 def words(html: str) -> str:
-    """The text, without scripts, in one line."""
-    return " ".join(Text(re.sub(r"<script.*?</script>", "", html, flags=re.S)).words.split())
+    """The text, without scripts and styles, in one line."""
+    shown = re.sub(r"<(script|style)\b.*?</\1>", "", html, flags=re.S)
+    return " ".join(Text(shown).words.split())
 
 
 def with_record(root: Path, file: str, **values: float) -> Report:

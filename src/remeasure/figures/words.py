@@ -35,6 +35,11 @@ def count(value: float) -> str:
     return f"{round(value):,}"
 
 
+def counted(number: int, one: str) -> str:
+    """`1 seed` and `3 seeds`, of a noun that adds an s."""
+    return f"{count(number)} {one if number == 1 else one + 's'}"
+
+
 def with_spread(found: Spread, digits: int = 2) -> str:
     """A mean, its deviation and the number of seeds, in words for descriptions."""
     text = fixed(found.mean, digits)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from remeasure.figures.words import MINUS, count, fixed, significant
+from remeasure.figures.words import MINUS, count, counted, fixed, significant
 from remeasure.ledger.verdicts import Verdict
 from remeasure.reporting.html import Cell, Html, escape, join, link, table, tag
 from remeasure.reporting.loading import Report, Row
@@ -161,7 +161,7 @@ def ours_in_words(report: Report, row: Row) -> str:
     text, n = _value(row, measured), _seeds(measured)
     if measured.get("std"):
         text += f" ± {_rounded(measured['std'], _digits(row, measured))}"
-    return text if n is None else f"{text} ({n} {'seed' if n == 1 else 'seeds'})"
+    return text if n is None else f"{text} ({counted(n, 'seed')})"
 
 
 def printed(row: Row) -> str:

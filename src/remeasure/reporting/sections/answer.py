@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from remeasure import paths
-from remeasure.figures.words import count, duration, listed, percent
+from remeasure.figures.words import count, counted, duration, listed, percent
 from remeasure.ledger.verdicts import Verdict
 from remeasure.reporting.html import Html, join, link, paragraph, tag
 from remeasure.reporting.loading import Report, Row
@@ -185,10 +185,9 @@ def _budget(report: Report) -> str:
     standard, base = report.params["budgets"]["standard"], report.params["base"]
     fraction = report.params["training"]["fraction"]
     part = "" if fraction == 1 else f"{percent(fraction, 0)} of "
-    seeds = len(standard["seeds"])
     return (
         f"{part}{count(standard['steps'])} steps of AdamW, each on {standard['batch_size']} windows"
-        f" of {base['context']} tokens; {seeds} {'seed' if seeds == 1 else 'seeds'} a run"
+        f" of {base['context']} tokens; {counted(len(standard['seeds']), 'seed')} a run"
         " (standard; the others are in the table of runs)"
     )
 

@@ -2,7 +2,7 @@
 
 from pathlib import PurePosixPath
 
-from remeasure.figures.words import duration
+from remeasure.figures.words import counted, duration
 from remeasure.reporting.html import Cell, Html, Line, join, table, tag
 from remeasure.reporting.loading import Report
 from remeasure.reporting.machines import machine
@@ -59,8 +59,7 @@ def _stages(report: Report) -> Html:
 def _share(report: Report, name: str) -> str:
     """How many of the stages a machine ran, and how long it took for them."""
     seconds = [ran["wall_seconds"] for ran in report.provenance.values() if machine(ran) == name]
-    stages = f"{len(seconds)} {'stage' if len(seconds) == 1 else 'stages'}"
-    return f"{stages}, {duration(sum(seconds))}"
+    return f"{counted(len(seconds), 'stage')}, {duration(sum(seconds))}"
 
 
 def stage_of(path: str) -> str:
