@@ -10,6 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from remeasure.pipeline.stages import read_graph
+
 PIPELINE = """
 stages:
   first:
@@ -47,6 +49,19 @@ target = f"{name}.json" if name in "abc" else f"{name}.txt"
 pathlib.Path(target).write_text(json.dumps({"threads": os.environ.get("OMP_NUM_THREADS")}))
 with open("log.txt", "a") as log:
     log.write(f"end {name}\\n")
+"""
+
+
+RECORDING = """
+import pathlib, time
+from dvc.repo import Repo
+record = pathlib.Path("dvc.lock")
+whole = record.read_text()
+with Repo(".").lock:
+    record.write_text(whole.partition("cmd")[0])
+    print("half", flush=True)
+    time.sleep(1)
+    record.write_text(whole)
 """
 
 
@@ -118,6 +133,18 @@ def test_a_failure_is_reported_and_stops_only_what_needs_it(toy: Path) -> None:
     assert run(toy).returncode == 0
     assert log(toy).count("start a") == 1
     assert "up to date" in dvc(toy, "status")
+
+
+def test_the_graph_is_read_when_no_other_dvc_writes_its_record(
+    toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dvc(toy, "repro", "part@a")
+    monkeypatch.chdir(toy)
+    with subprocess.Popen([sys.executable, "-c", RECORDING], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"half\n"
+        assert set(read_graph(["part@a"]).before) == {"first", "part@a"}
+    assert other.returncode == 0
 
 
 def wait_for(toy: Path, line: str) -> None:

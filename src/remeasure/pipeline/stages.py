@@ -63,13 +63,13 @@ class Drift:
 
 def read_graph(targets: list[str]) -> Graph:
     """The stages that `targets` need (all stages if there are none), in DVC's own graph."""
-    repo = Repo(".")
-    graph, wanted = repo.index.graph, _needed(repo, targets)
-    before = {
-        stage.addressing: frozenset(after.addressing for after in graph.successors(stage))
-        for stage in wanted
-    }
-    alone = {stage.addressing for stage in wanted if (stage.meta or {}).get("runs_alone")}
+    with locked_repo() as repo:
+        graph, wanted = repo.index.graph, _needed(repo, targets)
+        before = {
+            stage.addressing: frozenset(after.addressing for after in graph.successors(stage))
+            for stage in wanted
+        }
+        alone = {stage.addressing for stage in wanted if (stage.meta or {}).get("runs_alone")}
     return Graph(before, frozenset(alone))
 
 
